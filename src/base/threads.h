@@ -10,7 +10,7 @@ typedef struct ThreadPlan {
     int allowed;      /* of these, the ones in this process's affinity mask */
     double quota;     /* processors' worth of time that the cgroup grants; 0 means no limit */
     int threads;      /* the plan: min(allowed, floor(quota), at least 1), or what was asked for */
-    char reason[128]; /* one line: "2 threads: 2 of 2 processors allowed, no quota" */
+    char reason[160]; /* one line: "2 threads: 2 of 2 processors allowed, no quota" */
 } ThreadPlan;
 
 /* Fills *plan. asked = 0 lets the plan decide; otherwise 1 <= asked <= 1024 is taken as it is, and
@@ -18,7 +18,7 @@ typedef struct ThreadPlan {
 Status threads_plan(ThreadPlan *plan, int asked);
 
 /* The quota that cgroup files under root grant to the process whose /proc/self/cgroup is
- * cgroup_file ("" and NULL-free; tests pass their own folders). 0 when there is no limit. */
+ * cgroup_file (tests pass their own folders). 0 when there is no limit. */
 double threads_cgroup_quota(const char *root, const char *cgroup_file);
 
 #endif

@@ -126,7 +126,7 @@ Status backend_choose_assignment(Backend *backend, const char *assignment) {
                     assignment);
     }
     snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
-    OpId op;
+    OpId op = OP_COUNT;
     TRY(op_find(&op, name));
     return backend_choose_kernel(backend, op, equals + 1);
 }
