@@ -19,6 +19,7 @@ typedef struct OpArg {
     const char *swapped; /* option that, when not 0, swaps the two dimensions; or NULL */
     const char *leading; /* option with the stored row's stride, 0: contiguous; or NULL */
     const char *below;   /* int32 inputs: the dimension whose size bounds the values; or NULL */
+    const char *read_if; /* ARG_INOUT: the option at whose 0 it is written only; or NULL */
     bool nonnegative;    /* float inputs that are never below 0 (a second moment) */
 } OpArg;
 

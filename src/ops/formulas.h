@@ -1,0 +1,90 @@
+/* Scalar formulas that every CPU backend shares: one formula, one set of constants. */
+#ifndef LOCKSTEP_FORMULAS_H
+#define LOCKSTEP_FORMULAS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ops/pairwise.h"
+
+/* max(x, 0) that keeps NaN: x > 0 ? x : 0 would turn it into 0. */
+static inline float relu(float x) {
+    return x < 0.0f ? 0.0f : x;
+}
+
+static inline float relu_gradient(float dout, float out) {
+    return out > 0.0f ? dout : 0.0f;
+}
+
+/* 1 / (1 + exp(-x)) with an exponential of nothing above 0: exp(-x) would overflow below -88. */
+static inline float sigmoid(float x) {
+    float e = expf(-fabsf(x));
+    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
+
+/* The larger of two, where NaN is larger than everything and stays: a > b ignores it. */
+static inline float larger(float best, float x) {
+    return x > best || x != x ? x : best;
+}
+
+/* Whether x takes the place of best in argmax: larger, or the first NaN. */
+static inline bool beats(float x, float best) {
+    return x > best || (x != x && best == best);
+}
+
+/* The largest of n numbers, NaN if there is one; -INFINITY of none. 32 running maxima, so that the
+ * compiler keeps them in vector registers. */
+static inline float row_max(const float *x, size_t n) {
+    enum { LANES = 32 };
+    float lane[LANES];
+    for (int l = 0; l < LANES; l++) {
+        lane[l] = -INFINITY;
+    }
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (int l = 0; l < LANES; l++) {
+            lane[l] = larger(lane[l], x[i + (size_t)l]);
+        }
+    }
+    float best = -INFINITY;
+    for (int l = 0; l < LANES; l++) {
+        best = larger(best, lane[l]);
+    }
+    for (; i < n; i++) {
+        best = larger(best, x[i]);
+    }
+    return best;
+}
+
+/* The index of the largest of n numbers: the lowest of equals, the first NaN; 0 of none. */
+static inline int row_argmax(const float *x, int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++) {
+        best = beats(x[i], x[best]) ? i : best;
+    }
+    return best;
+}
+
+/* One row of softmax_cross_entropy_forward: fills probs_n (V), returns the loss. Its sum is
+ * pairwise, so a vocabulary of any size costs no accuracy. V >= 1. */
+static inline float softmax_cross_entropy_row(float *probs_n, const float *logits_n, int label,
+                                              int V) {
+    float m = row_max(logits_n, (size_t)V);
+    for (int v = 0; v < V; v++) {
+        probs_n[v] = expf(logits_n[v] - m);
+    }
+    float s = pairwise_sum(probs_n, (size_t)V);
+    for (int v = 0; v < V; v++) {
+        probs_n[v] /= s;
+    }
+    return logf(s) + (m - logits_n[label]);
+}
+
+/* Adam's step without lr: mean over root of mean square, both freed of their start at 0. */
+static inline float adam_direction(float m, float v, float eps, float correction1,
+                                   float correction2) {
+    return (m / correction1) / (sqrtf(v / correction2) + eps);
+}
+
+#endif
