@@ -39,7 +39,7 @@ typedef struct Peaks {
 } Peaks;
 
 /* Measures the peaks of `threads` CPU threads that run at once; the best of several tries each,
- * since a disturbed try is never too fast. Takes about half a second. With *peaks from an earlier
+ * since a disturbed try is never too fast. Takes a second or two. With *peaks from an earlier
  * call (again = true) each entry only ever rises. */
 Status peak_measure(Peaks *peaks, int threads, bool again);
 
