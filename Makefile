@@ -1,31 +1,178 @@
-# Lockstep: make help lists the targets.
-CC      ?= gcc
-BUILD   ?= build
-WARN    := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wmissing-prototypes -Wdouble-promotion
-ARCH    ?= native
-CFLAGS  ?= -O3 -g
-LOCK_CFLAGS := -std=gnu11 $(CFLAGS) -march=$(ARCH) -ffp-contract=fast -fopenmp $(WARN) -MMD -MP -Isrc -I. \
-  -DLOCKSTEP_DATA_DIR='"$(CURDIR)/data"' $(shell pkg-config --cflags openblas libcjson zlib libcurl libcrypto)
-LIBS    := $(shell pkg-config --libs openblas libcjson zlib libcurl libcrypto) -lm
+# Lockstep. `make help` lists the targets; `make` builds build/lockstep.
+#
+# What the machine offers is found by tools/probe.sh, which writes $(BUILD)/config.mk (for this file)
+# and $(BUILD)/probed.h (for the program). Change a setting on the command line, such as
+# `make ARCH=x86-64-v3`, and what depends on it is built anew.
 
-SOURCES := $(wildcard src/*/*.c cpu/*/*.c)
+VERSION := 0.1.0
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+ARCH    ?= native# for -march; x86-64-v3 runs on most PCs since 2015
+CFLAGS  ?= -O3 -g
+STRICT  ?= 0#      1: no fused multiply-add, so that every product is rounded (lessons on rounding)
+V       ?= 0#      1: show each command
+OPENBLAS ?= auto#  openmp, pthread or serial: take only this build of it
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+export CC ARCH OPENBLAS
+
+# Without a -j of the user's, use every processor this shell may run on.
+ifeq ($(MAKELEVEL)$(filter -j% --jobs%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+MAKEFLAGS += --no-print-directory
+Q := $(if $(filter 1,$(V)),,@)
+
+# ---- sources: picked up by folder --------------------------------------------------------------
+SOURCES := $(sort $(wildcard src/*/*.c cpu/*/*.c))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 CORE    := $(filter-out $(BUILD)/obj/src/cli/main.o,$(OBJECTS))
-TESTS   := $(wildcard tests/test_*.c)
+TESTS   := $(sort $(wildcard tests/test_*.c))
+TEST_OBJECTS := $(TESTS:%.c=$(BUILD)/obj/%.o)
 
+# ---- flags -------------------------------------------------------------------------------------
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wmissing-prototypes \
+            -Wdouble-promotion
+# Arithmetic that is "fast" because it is wrong in the corners (NaN, order of sums) has no place in a
+# program that compares processors to the bit.
+FORBIDDEN := $(filter -ffast-math -Ofast -funsafe-math% -ffinite-math% -fassociative-math \
+               -freciprocal-math -fno-signed-zeros,$(CFLAGS))
+$(if $(FORBIDDEN),$(error CFLAGS has $(FORBIDDEN): Lockstep is never built with it))
+
+# The targets below start make again or need nothing from the probe; the others read its findings.
+OUTER := demo test lint asan tsan clean help uninstall check-layers tsan-proof nvcc
+ifneq ($(if $(MAKECMDGOALS),$(filter-out $(OUTER),$(MAKECMDGOALS)),all),)
+include $(BUILD)/config.mk
+endif
+
+CONTRACT := -ffp-contract=$(if $(filter 1,$(STRICT)),off,fast)
+CODE     := -std=gnu11 $(CFLAGS) $(PROBED_ARCH) $(CONTRACT) -fopenmp $(SANITIZE)
+COMPILE  := $(CC) $(CODE) $(WARNINGS) -MMD -MP -I$(BUILD) -Isrc -I. $(PROBED_CFLAGS)
+LINK     := $(CC) $(CODE) $(LDFLAGS)
+LIBS     := $(PROBED_LIBS) -lm
+
+# ---- building ----------------------------------------------------------------------------------
 all: $(BUILD)/lockstep
 objects: $(OBJECTS)
 
 $(BUILD)/lockstep: $(OBJECTS)
-	$(CC) $(LOCK_CFLAGS) -o $@ $^ $(LIBS)
-$(BUILD)/tests: $(CORE) $(TESTS:%.c=$(BUILD)/obj/%.o)
-	$(CC) $(LOCK_CFLAGS) -o $@ $^ $(LIBS) -lcriterion
-$(BUILD)/obj/%.o: %.c Makefile
+	@echo "  LINK $@"
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+$(BUILD)/tests: $(CORE) $(TEST_OBJECTS)
+	@echo "  LINK $@"
+	$(Q)$(LINK) -o $@ $^ $(LIBS) $(CRITERION_LIBS)
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/command | $(BUILD)/config.h
 	@mkdir -p $(@D)
-	$(CC) $(LOCK_CFLAGS) -c -o $@ $<
-test: $(BUILD)/lockstep $(BUILD)/tests
-	$(BUILD)/tests
+	@echo "  CC   $<"
+	$(Q)$(COMPILE) -c -o $@ $<
+
+$(TEST_OBJECTS): PROBED_CFLAGS += $(CRITERION_CFLAGS)
+
+# These three are looked at each time, but change only when their contents do.
+$(BUILD)/config.mk: tools/probe.sh Makefile $(BUILD)/probe-settings
+	@tools/probe.sh $(BUILD)
+
+$(BUILD)/probe-settings: FORCE
+	@echo '$(CC) $(ARCH) $(OPENBLAS)' | tools/write_if_changed.sh $@
+
+$(BUILD)/command: FORCE
+	@echo '$(COMPILE)' | tools/write_if_changed.sh $@
+
+$(BUILD)/config.h: FORCE
+	@{ echo '/* Written by make: what was built, how, and where its data lies. */'; \
+	   echo '#define LOCKSTEP_VERSION "$(VERSION)$(REVISION)"'; \
+	   echo '#define LOCKSTEP_BUILD "$(strip $(PROBED_COMPILER) $(CODE))"'; \
+	   echo '#define LOCKSTEP_DATA_DIR "$(CURDIR)/data"'; \
+	   echo '#define LOCKSTEP_INSTALL_DATA_DIR "$(PREFIX)/share/lockstep/data"'; \
+	   cat $(BUILD)/probed.h; } | tools/write_if_changed.sh $@
+REVISION = $(shell git describe --always --dirty=.changed --exclude='*' 2>/dev/null | sed 's/^/+/')
+FORCE:
+
+# ---- running -----------------------------------------------------------------------------------
+DEMO := race --model mlp --data mnist-small --backends serial,openmp,openblas --seconds 20
+
+demo:
+	@tools/install-deps.sh build
+	@$(MAKE) all
+	$(BUILD)/lockstep $(DEMO)
+
+# FILTER='matmul/*' runs only those tests; tests/*.sh are counted with them.
+test:
+	@tools/install-deps.sh test
+	@$(MAKE) $(BUILD)/lockstep $(BUILD)/tests
+	@tools/run_tests.sh $(BUILD) $(FILTER)
+
+lint:
+	@tools/install-deps.sh lint
+	@tools/lint.sh
+
+check-layers:
+	@tools/check_layers.sh
+
+# The whole suite under the address and undefined-behaviour sanitizers.
+asan:
+	@tools/install-deps.sh test
+	@PROBE_QUIET=1 $(MAKE) BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	   SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' \
+	   build/asan/lockstep build/asan/tests
+	@tools/run_tests.sh build/asan $(FILTER)
+
+# The suite under the thread sanitizer, after a proof that it can tell a race from none. Only LLVM's
+# OpenMP runtime tells it about barriers (through Archer), hence clang; a second runtime in the same
+# process would do so behind its back, hence the OpenBLAS that has no threads.
+tsan:
+	@tools/install-deps.sh test tsan
+	@tools/tsan_proof.sh build/tsan
+	@PROBE_QUIET=1 $(MAKE) BUILD=build/tsan CC=clang OPENBLAS=serial CFLAGS='-O1 -g' \
+	   SANITIZE='-fsanitize=thread' build/tsan/lockstep build/tsan/tests
+	@tools/run_tests.sh build/tsan $(FILTER)
+
+# Compiles the CUDA sources for three generations of GPUs (T4, A100, H100); needs no GPU.
+CUDA := $(sort $(wildcard cuda/*.cu))
+nvcc:
+	@$(if $(CUDA),$(MAKE) nvcc-objects,echo "no CUDA sources yet")
+nvcc-objects: $(CUDA:%.cu=$(BUILD)/nvcc/%.o)
+$(BUILD)/nvcc/%.o: %.cu
+	@mkdir -p $(@D)
+	@echo "  NVCC $<"
+	$(Q)$(NVCC) -O3 -Isrc -I. -Xcompiler -Wall,-Wextra -gencode arch=compute_75,code=sm_75 \
+	  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -c -o $@ $<
+
+# ---- installing --------------------------------------------------------------------------------
+SHARE := $(DESTDIR)$(PREFIX)/share/lockstep
+
+install: $(BUILD)/lockstep
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)
+	install -m 755 $(BUILD)/lockstep $(DESTDIR)$(PREFIX)/bin/lockstep
+	install -m 644 LICENSE $(SHARE)/LICENSE
+	cp -R data $(SHARE)/
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/lockstep
+	rm -rf $(SHARE)
+
 clean:
 	rm -rf $(BUILD)
-.PHONY: all objects test clean
--include $(OBJECTS:.o=.d)
+
+help:
+	@echo "make             build build/lockstep, after a look at what this machine offers"
+	@echo "make demo        train one network on every CPU backend, side by side (20 s each)"
+	@echo "make test        build and run the tests; FILTER='base/*' runs some of them"
+	@echo "make lint        compiler warnings as errors, clang-tidy, cppcheck, format, layers, scripts"
+	@echo "make asan        the tests under the address and undefined-behaviour sanitizers"
+	@echo "make tsan        the tests under the thread sanitizer (clang, LLVM's OpenMP with Archer)"
+	@echo "make nvcc        compile the CUDA sources, where nvcc is; needs no GPU"
+	@echo "make install     into PREFIX ($(PREFIX)), below DESTDIR if given; make uninstall undoes it"
+	@echo "make clean       remove $(BUILD)/"
+	@echo "Settings: ARCH=native|x86-64-v3|...  STRICT=1 (no fused multiply-add)  CC=clang  V=1"
+	@echo "          CFLAGS='-O2 -g'  OPENBLAS=openmp|pthread|serial  BUILD=folder"
+
+.PHONY: all objects demo test lint check-layers asan tsan nvcc nvcc-objects install uninstall clean \
+        help FORCE
+.DELETE_ON_ERROR:
+-include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config.h" /* written by the build: LOCKSTEP_DATA_DIR */
+
 #define MNIST_SOURCE                                                                               \
     "Y. LeCun, C. Cortes, C. J. C. Burges: The MNIST database of handwritten digits"
 #define MNIST_LICENCE "CC BY-SA 3.0"
