@@ -56,4 +56,14 @@ static inline float pairwise_sum(const float *x, size_t n) {
     return pairwise_sum(x, left) + pairwise_sum(x + left, n - left);
 }
 
+/* The upper part of the tree: part[i] is the sum of the i-th run of 2^k blocks, the last run maybe
+ * shorter. Gives the bits of pairwise_sum over them all; 0 for none. */
+static inline float pairwise_join(const float *part, size_t count) {
+    if (count <= 1) {
+        return count == 1 ? part[0] : 0.0f;
+    }
+    size_t left = pairwise_split(count, 1);
+    return pairwise_join(part, left) + pairwise_join(part + left, count - left);
+}
+
 #endif
