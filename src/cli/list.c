@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/data.h"
 #include "ops/backend.h"
 #include "ops/spec.h"
 
@@ -131,6 +132,7 @@ static const Topic topics[] = {
     {"backends", add_backends, print_backends},
     {"ops", add_ops, print_ops},
     {"kernels", add_kernels, print_kernels},
+    {"data", data_add_rows, data_print_rows},
 };
 enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
 

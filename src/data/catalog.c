@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config.h" /* written by the build: LOCKSTEP_DATA_DIR */
+#include "config.h" /* written by the build: LOCKSTEP_DATA_DIR, LOCKSTEP_INSTALL_DATA_DIR */
 
 #define MNIST_SOURCE                                                                               \
     "Y. LeCun, C. Cortes, C. J. C. Burges: The MNIST database of handwritten digits"
@@ -83,6 +83,7 @@ static const DataInfo catalog[] = {
                  "https://storage.googleapis.com/cvdf-datasets/mnist/"}},
 };
 
+enum { PLACE_COUNT = 5 };
 enum { CATALOG_COUNT = sizeof catalog / sizeof catalog[0] };
 
 int catalog_count(void) {
@@ -179,6 +180,8 @@ static Status candidate(char *folder, int place, const char *name) {
         return catalog_home(folder, name);
     case 2:
         return installed_folder(folder, name);
+    case 3:
+        return catalog_join(folder, LOCKSTEP_INSTALL_DATA_DIR, name, "");
     default:
         return catalog_join(folder, LOCKSTEP_DATA_DIR, name, "");
     }
@@ -186,7 +189,7 @@ static Status candidate(char *folder, int place, const char *name) {
 
 Status catalog_locate(char *folder, const DataInfo *info) {
     char path[DATA_PATH_BYTES];
-    for (int place = 0; place < 4; place++) {
+    for (int place = 0; place < PLACE_COUNT; place++) {
         if (candidate(folder, place, info->name) != STATUS_OK) {
             continue; /* this machine has no such place */
         }

@@ -43,7 +43,8 @@ const DataInfo *catalog_find(const char *name); /* NULL when there is none of th
 Status catalog_unknown(const char *name);       /* the failure that lists the known names */
 
 /* folder = the first folder of the search path that holds a file of the set: $LOCKSTEP_DATA/NAME,
- * the user's data home, share/lockstep/data beside the program, the source's data folder.
+ * the user's data home, share/lockstep/data beside the program, the place of make install, the
+ * source's data folder.
  * STATUS_MISSING with the cure when none does. folder has DATA_PATH_BYTES, as every path here. */
 Status catalog_locate(char *folder, const DataInfo *info);
 
