@@ -14,9 +14,9 @@ static void transpose_omatcopy_openblas(float *out, const float *inp, int M, int
 }
 
 const Kernel transpose_kernels_openblas[] = {
-    KERNEL(transpose, "omatcopy", "OpenBLAS's copy with a transposition", 0,
-           transpose_omatcopy_openblas),
-    KERNEL_DEFAULT(transpose, "openmp", "BLAS has none: the OpenMP kernel", 0,
-                   transpose_tiled_openmp),
+    KERNEL(transpose, "openmp", "the OpenMP kernel: tiles, shared out among threads", 0,
+           transpose_tiled_openmp),
+    KERNEL_DEFAULT(transpose, "omatcopy", "OpenBLAS's copy with a transposition", 0,
+                   transpose_omatcopy_openblas),
     KERNEL_TABLE_END,
 };

@@ -5,7 +5,7 @@
  *     tanh      out = tanh(inp)                dinp = dout * (1 - out^2)
  *
  * In parallel: every element stands alone, so each thread takes one stretch of the array.
- * Limit: memory, which the threads share, for relu and all gradients; the exponential for sigmoid
+ * Limit: memory, which the threads share, for relu and all gradients; arithmetic for sigmoid
  * and tanh, which each core works out for itself.
  * Beside its serial twin: the same loops, shared out. */
 #include "base/trace.h"
@@ -40,7 +40,7 @@ void sigmoid_forward_openmp(float *out, const float *inp, size_t n) {
         TRACE_SHARE_OF("sigmoid_forward");
 #pragma omp for schedule(static) nowait
         for (size_t i = 0; i < n; i++) {
-            out[i] = sigmoid(inp[i]);
+            out[i] = sigmoid_of(inp[i], exp_fp32(-fabsf(inp[i])));
         }
     }
 }
@@ -62,7 +62,7 @@ void tanh_forward_openmp(float *out, const float *inp, size_t n) {
         TRACE_SHARE_OF("tanh_forward");
 #pragma omp for schedule(static) nowait
         for (size_t i = 0; i < n; i++) {
-            out[i] = tanhf(inp[i]);
+            out[i] = tanh_fp32(inp[i]);
         }
     }
 }
@@ -83,8 +83,7 @@ const Kernel activation_kernels_openmp[] = {
                    relu_forward_openmp),
     KERNEL_DEFAULT(relu_backward, "static", "one stretch of the array for each thread", 0,
                    relu_backward_openmp),
-    KERNEL_DEFAULT(sigmoid_forward, "static",
-                   "exp(-|x|) cannot overflow; one stretch for each thread", 0,
+    KERNEL_DEFAULT(sigmoid_forward, "static", "one stretch of the array for each thread", 0,
                    sigmoid_forward_openmp),
     KERNEL_DEFAULT(sigmoid_backward, "static", "one stretch of the array for each thread", 0,
                    sigmoid_backward_openmp),

@@ -5,7 +5,7 @@
  *     dlogit = scale * (prob - (1 at the label, else 0))
  *
  * In parallel: every row stands alone, so each thread takes some of the batch.
- * Limit: the exponentials, which each core works out for itself.
+ * Limit: the exponentials, which each core works out for itself; memory for many classes.
  * Beside its serial twin: the same rows, shared out. */
 #include "base/trace.h"
 #include "cpu/openmp/openmp.h"

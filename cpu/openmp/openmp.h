@@ -16,7 +16,7 @@ extern const Kernel optimizer_kernels_openmp[];  /* sgd, momentum, adam, adamw *
 
 /* Waking the threads costs some microseconds; below these sizes the caller is done sooner alone.
  * Elements that are only moved and added, and elements that each take an exponential. */
-enum { FORK_ELEMENTS = 32768, FORK_EXPONENTIALS = 2048 };
+enum { FORK_ELEMENTS = 32768, FORK_EXPONENTIALS = 4096 };
 
 /* What the openblas backend borrows where BLAS has nothing. */
 fill_fn fill_openmp;

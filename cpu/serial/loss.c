@@ -6,7 +6,7 @@
  *
  * Taking m off leaves exponents of at most 0, so nothing overflows; the loss is made from the
  * logits, so a probability that rounds to 0 still has its true loss and not infinity.
- * Limit: the exponentials, some 20 cycles a logit. */
+ * Limit: the exponentials for few classes, memory for many. */
 #include "cpu/serial/serial.h"
 #include "ops/formulas.h"
 

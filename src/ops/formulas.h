@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
+#include "ops/elementary.h"
 #include "ops/pairwise.h"
 
 /* max(x, 0) that keeps NaN: x > 0 ? x : 0 would turn it into 0. */
@@ -17,9 +19,9 @@ static inline float relu_gradient(float dout, float out) {
     return out > 0.0f ? dout : 0.0f;
 }
 
-/* 1 / (1 + exp(-x)) with an exponential of nothing above 0: exp(-x) would overflow below -88. */
-static inline float sigmoid(float x) {
-    float e = expf(-fabsf(x));
+/* 1 / (1 + exp(-x)), given e = exp(-|x|): an exponential of nothing above 0, because exp(-x) would
+ * overflow below -88. */
+static inline float sigmoid_of(float x, float e) {
     return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
@@ -37,19 +39,19 @@ static inline bool beats(float x, float best) {
  * compiler keeps them in vector registers. */
 static inline float row_max(const float *x, size_t n) {
     enum { LANES = 32 };
-    float lane[LANES];
-    for (int l = 0; l < LANES; l++) {
-        lane[l] = -INFINITY;
-    }
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        for (int l = 0; l < LANES; l++) {
-            lane[l] = larger(lane[l], x[i + (size_t)l]);
-        }
-    }
     float best = -INFINITY;
-    for (int l = 0; l < LANES; l++) {
-        best = larger(best, lane[l]);
+    size_t i = 0;
+    if (n >= LANES) {
+        float lane[LANES];
+        memcpy(lane, x, sizeof lane);
+        for (i = LANES; i + LANES <= n; i += LANES) {
+            for (int l = 0; l < LANES; l++) {
+                lane[l] = larger(lane[l], x[i + (size_t)l]);
+            }
+        }
+        for (int l = 0; l < LANES; l++) {
+            best = larger(best, lane[l]);
+        }
     }
     for (; i < n; i++) {
         best = larger(best, x[i]);
@@ -72,7 +74,7 @@ static inline float softmax_cross_entropy_row(float *probs_n, const float *logit
                                               int V) {
     float m = row_max(logits_n, (size_t)V);
     for (int v = 0; v < V; v++) {
-        probs_n[v] = expf(logits_n[v] - m);
+        probs_n[v] = exp_fp32(logits_n[v] - m);
     }
     float s = pairwise_sum(probs_n, (size_t)V);
     for (int v = 0; v < V; v++) {

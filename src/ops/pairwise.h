@@ -27,8 +27,17 @@ static inline size_t pairwise_split(size_t n, size_t unit) {
     return left;
 }
 
-/* n <= PAIRWISE_BLOCK numbers. Lane l adds x[l], x[l + 32], ...; then the lanes are halved. */
-static inline float pairwise_block(const float *x, size_t n) {
+/* n <= PAIRWISE_BLOCK numbers. Lane l adds x[l], x[l + 32], ...; then the lanes are halved;
+ * fewer than 32 numbers need no lanes. Not inlined: the compiler would unfold the tree below with a
+ * copy of this in every branch. */
+static __attribute__((noinline, unused)) float pairwise_block(const float *x, size_t n) {
+    if (n < PAIRWISE_LANES) {
+        float sum = 0.0f;
+        for (size_t i = 0; i < n; i++) {
+            sum += x[i];
+        }
+        return sum;
+    }
     float lane[PAIRWISE_LANES] = {0};
     size_t i = 0;
     for (; i + PAIRWISE_LANES <= n; i += PAIRWISE_LANES) {
