@@ -247,7 +247,8 @@ static Status get_files(GetReport *report, const DataInfo *info, const GetOption
 static Status check_mirror(const char *mirror) {
     static const char *const schemes[] = {"http://", "https://", "file://"};
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
-        if (strncasecmp(mirror, schemes[i], strlen(schemes[i])) == 0 &&
+        size_t length = strlen(schemes[i]);
+        if (strncasecmp(mirror, schemes[i], length) == 0 && mirror[length] != '\0' &&
             strlen(mirror) < DATA_PATH_BYTES / 2) {
             return STATUS_OK;
         }
