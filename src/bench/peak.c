@@ -25,12 +25,12 @@ static const size_t MEMORY_MIN_BYTES = (size_t)64 << 20, MEMORY_MAX_BYTES = (siz
 
 static const struct {
     const char *name;
-    int arrays; /* each is read or written once */
+    int arrays;    /* side by side in the thread's block */
+    int transfers; /* arrays read or written, in place counted twice */
 } patterns[PEAK_PATTERN_COUNT] = {
-    [PEAK_READ] = {"read", 1},
-    [PEAK_FILL] = {"fill", 1},
-    [PEAK_COPY] = {"copy", 2},
-    [PEAK_TRIAD] = {"triad", 3},
+    [PEAK_READ] = {"read", 1, 1},     [PEAK_FILL] = {"fill", 1, 1},
+    [PEAK_COPY] = {"copy", 2, 2},     [PEAK_TRIAD] = {"triad", 3, 3},
+    [PEAK_UPDATE] = {"update", 2, 3}, [PEAK_SCALE] = {"scale", 1, 2},
 };
 
 const char *peak_pattern_name(PeakPattern pattern) {
@@ -65,8 +65,12 @@ static float run_work(const Work *work, const PeakLoops *loops, float *block) {
             memcpy(b, a, work->n * sizeof *a);
         } else if (work->pattern == PEAK_COPY) {
             loops->copy(b, a, work->n);
-        } else {
+        } else if (work->pattern == PEAK_TRIAD) {
             loops->triad(c, a, b, work->n);
+        } else if (work->pattern == PEAK_UPDATE) {
+            loops->update(a, b, work->n);
+        } else {
+            loops->scale(a, work->n);
         }
     }
     return sum;
@@ -117,7 +121,7 @@ static double best_pass_ns(const Crew *crew, Work *work) {
             work->passes *= 2;
             i = -1;
         } else if (ns > 4.0 * TRY_NS) { /* long enough to need fewer */
-            tries = TRIES / 2;
+            tries = TRIES / 3;
         }
     }
     return best;
@@ -140,7 +144,7 @@ static void measure_level(PeakLevel *level, const Crew *crew, size_t thread_byte
         Work work = {.pattern = pattern};
         work.n = thread_bytes / sizeof(float) / (size_t)arrays / PEAK_BLOCK * PEAK_BLOCK;
         work.n = work.n > 0 ? work.n : PEAK_BLOCK;
-        double bytes = (double)work.n * sizeof(float) * arrays * crew->threads;
+        double bytes = (double)work.n * sizeof(float) * patterns[pattern].transfers * crew->threads;
         for (int library = 0; library <= (pattern == PEAK_COPY); library++) {
             work.by_library = library == 1;
             raise_to(&level->gbytes_per_s[pattern], bytes / best_pass_ns(crew, &work));
@@ -199,6 +203,19 @@ static Status assemble(Crew *crew, int threads, size_t block_bytes) {
     return STATUS_OK;
 }
 
+/* What all threads together keep busy to measure a level: half of it, and no more than 8 times the
+ * level before, which such a set leaves hardly anything of: a big cache is often shared with
+ * neighbours that we cannot see. */
+static size_t busy_bytes(const Peaks *peaks, int level, size_t memory_bytes) {
+    if (level == peaks->level_count - 1) {
+        return memory_bytes;
+    }
+    size_t busy = peaks->levels[level].capacity_bytes / 2;
+    size_t most = level > 0 ? 8 * peaks->levels[level - 1].capacity_bytes : busy;
+    busy = busy < most ? busy : most;
+    return busy < memory_bytes ? busy : memory_bytes;
+}
+
 Status peak_measure(Peaks *peaks, int threads, bool again) {
     Crew crew;
     if (!again) {
@@ -209,9 +226,7 @@ Status peak_measure(Peaks *peaks, int threads, bool again) {
     TRY(assemble(&crew, threads, memory_bytes / (size_t)threads + pad_bytes));
     measure_arithmetic(peaks, &crew);
     for (int i = 0; i < peaks->level_count; i++) {
-        bool is_memory = i == peaks->level_count - 1;
-        size_t busy = is_memory ? memory_bytes : peaks->levels[i].capacity_bytes / 2;
-        busy = busy < memory_bytes ? busy : memory_bytes;
+        size_t busy = busy_bytes(peaks, i, memory_bytes);
         measure_level(&peaks->levels[i], &crew, busy / (size_t)threads);
     }
     dismiss(&crew);

@@ -15,10 +15,13 @@
 #include "bench/cache.h"
 
 typedef enum PeakPattern {
-    PEAK_READ,  /* 1 read */
-    PEAK_FILL,  /* 1 write, by memset */
-    PEAK_COPY,  /* 1 read, 1 write: the faster of a vector loop and memcpy */
-    PEAK_TRIAD, /* 2 reads, 1 write */
+    PEAK_READ,   /* 1 read */
+    PEAK_FILL,   /* 1 write, by memset */
+    PEAK_COPY,   /* 1 read, 1 write: the faster of a vector loop and memcpy */
+    PEAK_TRIAD,  /* 2 reads, 1 write: out = a + s b */
+    PEAK_UPDATE, /* 2 reads, 1 write in place: out = s out + a; nothing is fetched to be overwritten
+                  */
+    PEAK_SCALE,  /* 1 read, 1 write in place: out = s out + s */
     PEAK_PATTERN_COUNT
 } PeakPattern;
 
@@ -32,6 +35,7 @@ typedef struct PeakLevel {
 
 typedef struct Peaks {
     int threads;
+    bool stated;         /* known from elsewhere, not measured here: never measured again */
     const char *vectors; /* "AVX2 + FMA" */
     double gflops;       /* fp32, all threads together */
     int level_count;     /* caches, closest first, then memory */

@@ -22,11 +22,13 @@
 #include "bench/peak_loops.inc"
 
 #ifdef __x86_64__
-static const PeakLoops avx512 = {"AVX-512 + FMA", 16,          fma_avx512,
-                                 read_avx512,     copy_avx512, triad_avx512};
-static const PeakLoops avx2 = {"AVX2 + FMA", 8, fma_avx2, read_avx2, copy_avx2, triad_avx2};
+static const PeakLoops avx512 = {"AVX-512 + FMA", 16,           fma_avx512,    read_avx512,
+                                 copy_avx512,     triad_avx512, update_avx512, scale_avx512};
+static const PeakLoops avx2 = {"AVX2 + FMA", 8,          fma_avx2,    read_avx2,
+                               copy_avx2,    triad_avx2, update_avx2, scale_avx2};
 #endif
-static const PeakLoops base = {"4-lane vectors", 4, fma_base, read_base, copy_base, triad_base};
+static const PeakLoops base = {"4-lane vectors", 4,          fma_base,    read_base,
+                               copy_base,        triad_base, update_base, scale_base};
 
 const PeakLoops *peak_loops(void) {
 #ifdef __x86_64__

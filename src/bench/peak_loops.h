@@ -20,6 +20,8 @@ typedef struct PeakLoops {
     float (*read)(const float *a, size_t n); /* the sum of a */
     void (*copy)(float *out, const float *a, size_t n);                  /* out = a */
     void (*triad)(float *out, const float *a, const float *b, size_t n); /* out = a + 0.5 b */
+    void (*update)(float *out, const float *a, size_t n);                /* out = 0.5 out + a */
+    void (*scale)(float *out, size_t n);                                 /* out = 0.5 out + 0.5 */
 } PeakLoops;
 
 /* The widest loops that this processor runs. */
