@@ -57,11 +57,17 @@ static inline Approx approx_mul(Approx a, Approx b) {
     return approx_rounded(a.value * b.value, error + UNDERFLOW_ERROR);
 }
 
-/* |x/y - a/b| <= (ea + |a/b| eb) / (|b| - eb) for x, y within ea, eb of a, b. */
-static inline Approx approx_div(Approx a, Approx b) {
-    double quotient = a.value / b.value, room = fabs(b.value) - b.error;
+/* |x/y - a/b| <= (ea + |a/b| eb) / (|b| - eb) for x, y within ea, eb of a, b. least: what |y| is
+ * known to reach by other means (a root plus eps is at least eps), or 0; where nothing keeps y from
+ * 0 the error is infinite. */
+static inline Approx approx_div_by_least(Approx a, Approx b, double least) {
+    double quotient = a.value / b.value, room = fmax(fabs(b.value) - b.error, least);
     double error = room > 0.0 ? (a.error + fabs(quotient) * b.error) / room : HUGE_VAL;
     return approx_rounded(quotient, error + UNDERFLOW_ERROR);
+}
+
+static inline Approx approx_div(Approx a, Approx b) {
+    return approx_div_by_least(a, b, 0.0);
 }
 
 /* |sqrt(x) - sqrt(a)| = |x - a| / (sqrt(x) + sqrt(a)) is at most e / sqrt(a), and at most sqrt(e);

@@ -63,12 +63,16 @@ static Approx moving_mean(Approx beta, float mean, Approx x) {
     return approx_add(approx_mul(beta, approx_exact((double)mean)), approx_mul(rest, x));
 }
 
-/* lr * (m / correction1) / (sqrt(v / correction2) + eps), lr taken first or last. */
+/* lr * (m / correction1) / (sqrt(v / correction2) + eps), lr taken first or last. Where g is a
+ * difference that cancels, m and v are mostly rounding errors, and eps alone keeps the bound
+ * finite.
+ */
 static Approx adam_step(const Adam *adam, Approx m, Approx v) {
     Approx numerator = approx_div(m, adam->correction1);
     Approx root = approx_add(approx_sqrt(approx_div(v, adam->correction2)), adam->eps);
-    return approx_either(approx_mul(adam->lr, approx_div(numerator, root)),
-                         approx_div(approx_mul(adam->lr, numerator), root));
+    double least = adam->eps.value * (1.0 - UNIT_ROUNDOFF);
+    return approx_either(approx_mul(adam->lr, approx_div_by_least(numerator, root, least)),
+                         approx_div_by_least(approx_mul(adam->lr, numerator), root, least));
 }
 
 void reference_adam(const OpCall *call, const Reference *reference) {
