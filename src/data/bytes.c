@@ -26,7 +26,9 @@ struct ByteReader {
 
 /* Reads the next bytes from disk behind what is left over; avail_in is unchanged at the end. */
 static Status take_input(ByteReader *reader) {
-    memmove(reader->input, reader->stream.next_in, reader->stream.avail_in);
+    if (reader->stream.avail_in > 0) {
+        memmove(reader->input, reader->stream.next_in, reader->stream.avail_in);
+    }
     reader->stream.next_in = reader->input;
     size_t room = sizeof reader->input - reader->stream.avail_in;
     ssize_t got = 0;

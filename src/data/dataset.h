@@ -1,8 +1,9 @@
 /* Labelled images in host memory, split into training and test.
  *
  * Pixels stay the bytes that they are on disk and become fp32 batch by batch: a quarter of the
- * memory (mnist: 55 MB, not 220), and a shuffled batch costs less to gather from a quarter of the
- * bytes than to copy as fp32. The division is by value_max itself, so 255 becomes exactly 1. */
+ * memory (mnist: 55 MB, not 220), and a shuffled batch is gathered sooner than copied as fp32,
+ * because waiting for memory, not dividing, is what it costs. The division is by value_max itself,
+ * so 255 becomes exactly 1. */
 #ifndef LOCKSTEP_DATA_DATASET_H
 #define LOCKSTEP_DATA_DATASET_H
 
@@ -41,8 +42,8 @@ void dataset_free(Dataset *dataset); /* a zeroed Dataset is fine */
 /* images (batch,C,H,W) = pixels / value_max and labels (batch) of the rows order[first] to
  * order[first+batch-1] of a split; order NULL means the rows first to first+batch-1. Allocates
  * nothing. */
-void dataset_batch(float *images, int32_t *labels, const Dataset *dataset, const DataSplit *split,
-                   const int *order, int first, int batch);
+void dataset_batch(float *restrict images, int32_t *restrict labels, const Dataset *dataset,
+                   const DataSplit *split, const int *order, int first, int batch);
 
 size_t dataset_image_size(const Dataset *dataset); /* C*H*W elements */
 size_t dataset_bytes(const Dataset *dataset);      /* host memory of both splits */

@@ -170,7 +170,7 @@ static Status read_values(Tensor *tensor, const NpyHeader *header, ByteReader *r
 
 Status npy_read(Tensor *tensor, bool *was_double, const char *path) {
     ByteReader *reader = NULL;
-    NpyHeader header = {.path = path, .types = types, .type_count = TYPE_COUNT};
+    NpyHeader header = {.path = path, .types = types, .type = types, .type_count = TYPE_COUNT};
     *tensor = (Tensor){0};
     TRY(bytes_open(&reader, path));
     Status status = read_header(&header, reader);
