@@ -5,6 +5,7 @@
  * How a row is cut depends on its length alone, never on the number of threads, and the pieces are
  * branches of the serial twin's tree of sums, joined in its order. So all give the same bits on any
  * number of threads, where "reduction(+)" would not.
+ * argmax takes rows only: it is for the classes of a batch.
  * Limit: memory. */
 #include <omp.h>
 
@@ -118,7 +119,7 @@ void argmax_openmp(int32_t *out, const float *inp, int M, int N) {
 }
 
 static const char rows_idea[] = "each thread takes whole rows";
-static const char chunks_idea[] = "the threads share each row; the pieces' tree keeps the bits";
+static const char chunks_idea[] = "the threads share each row, in pieces that are always the same";
 static const char both_idea[] = "rows when there is one for every thread, else chunks";
 
 const Kernel reduce_kernels_openmp[] = {

@@ -9,9 +9,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* 2^n for -126 <= n <= 127: n put where a float keeps its exponent. */
+/* 2^n for -126 <= n <= 127: n put where a float keeps its exponent. Any number for another n (which
+ * exp_fp32 has when x is NaN). */
 static inline float power_of_2(int32_t n) {
-    int32_t bits = (n + 127) << 23;
+    uint32_t bits = (uint32_t)(n + 127) << 23;
     float power;
     memcpy(&power, &bits, sizeof power);
     return power;

@@ -1,7 +1,6 @@
 /* The fronts of activations, losses and optimizers. Each reads the same: check what is checkable,
- * pass over empty work, then begin, call the chosen kernel, end with what the operation needs.
- * Counted as one flop: +, -, *, /, square root, exp, log, tanh. Not counted: comparisons and
- * copies. */
+ * pass over empty work, then begin, call the chosen kernel, end with what the contract says the
+ * operation needs. */
 #include <math.h>
 
 #include "ops/front_call.h"

@@ -3,6 +3,8 @@
  * not compile. Kernels take raw pointers and plain sizes; arrays are row-major and contiguous and
  * never overlap unless a comment says so. Every kernel takes every size, zero included.
  *
+ * A flop is one +, -, *, /, square root, exp, log or tanh; comparisons and copies are none.
+ *
  * To add an operation: a line in OPERATIONS, a typedef with its comment, a front in front.h, a row
  * in spec.c, a kernel in each backend, a reference in src/verify/. The compiler and the registry's
  * self-check name whatever is still missing. */
@@ -54,7 +56,7 @@ typedef enum OpId { OPERATIONS(OP_ENUM) OP_COUNT } OpId;
 /* x[i] = value.  0 flops, writes 4n bytes */
 typedef void fill_fn(float *x, float value, size_t n);
 
-/* out[i] = inp[i] */
+/* out[i] = inp[i].  0 flops */
 typedef void copy_fn(float *out, const float *inp, size_t n);
 
 /* out[i] = a[i] + b[i].  n flops; out may be a or b */
@@ -65,16 +67,17 @@ typedef void axpy_fn(float *y, const float *x, float alpha, size_t n);
 
 /* ---- matrices ------------------------------------------------------------------------------ */
 
-/* out (N,M) = inp (M,N)^T */
+/* out (N,M) = inp (M,N)^T.  0 flops */
 typedef void transpose_fn(float *out, const float *inp, int M, int N);
 
 /* Row reductions of inp (M,N) to out (M); M = 1 reduces a whole array. The order of summation is
  * fixed: the result does not depend on the number of threads, and its error grows like log N or
  * slower, not like N (pairwise summation or better: Higham 1993, "The accuracy of floating point
  * summation"). */
-typedef void sum_fn(float *out, const float *inp, int M, size_t N);  /* an empty row gives 0 */
-typedef void mean_fn(float *out, const float *inp, int M, size_t N); /* N >= 1 */
-typedef void max_fn(float *out, const float *inp, int M, size_t N);  /* N >= 1; NaN wins */
+typedef void sum_fn(float *out, const float *inp, int M,
+                    size_t N); /* an empty row gives 0. M*N flops */
+typedef void mean_fn(float *out, const float *inp, int M, size_t N); /* N >= 1. M*(N+1) flops */
+typedef void max_fn(float *out, const float *inp, int M, size_t N);  /* N >= 1; NaN wins. 0 flops */
 
 /* out (M) = the index of each row's largest element; the lowest index of equals; N >= 1. The first
  * NaN counts as the largest, as in max. */
@@ -95,51 +98,54 @@ typedef void matmul_forward_fn(float *out, const float *inp, const float *weight
 typedef void matmul_backward_input_fn(float *dinp, const float *dout, const float *weight, int N,
                                       int C, int OC);
 
-/* dweight (OC,C) = dout (N,OC)^T . inp (N,C), added to what is there if accumulate */
+/* dweight (OC,C) = dout (N,OC)^T . inp (N,C), added to what is there if accumulate.
+ * 2*N*C*OC flops */
 typedef void matmul_backward_weight_fn(float *dweight, const float *dout, const float *inp,
                                        bool accumulate, int N, int C, int OC);
 
-/* dbias (OC) = the sum of dout (N,OC) over N, added to what is there if accumulate */
+/* dbias (OC) = the sum of dout (N,OC) over N, added to what is there if accumulate.
+ * N*OC flops */
 typedef void matmul_backward_bias_fn(float *dbias, const float *dout, bool accumulate, int N,
                                      int OC);
 
 /* ---- activations; n elements; backward kernels take the forward's output -------------------- */
 
-/* out[i] = max(inp[i], 0); NaN stays NaN */
+/* out[i] = max(inp[i], 0); NaN stays NaN.  0 flops */
 typedef void relu_forward_fn(float *out, const float *inp, size_t n);
-/* dinp[i] = out[i] > 0 ? dout[i] : 0.  The subgradient at 0 is 0. dinp may be dout */
+/* dinp[i] = out[i] > 0 ? dout[i] : 0.  The subgradient at 0 is 0. dinp may be dout.  0 flops */
 typedef void relu_backward_fn(float *dinp, const float *dout, const float *out, size_t n);
 
-/* out[i] = 1 / (1 + exp(-inp[i])), in the form that cannot overflow on either side */
+/* out[i] = 1 / (1 + exp(-inp[i])), in the form that cannot overflow on either side.  3n flops */
 typedef void sigmoid_forward_fn(float *out, const float *inp, size_t n);
-/* dinp[i] = dout[i] * out[i] * (1 - out[i]). dinp may be dout */
+/* dinp[i] = dout[i] * out[i] * (1 - out[i]). dinp may be dout.  3n flops */
 typedef void sigmoid_backward_fn(float *dinp, const float *dout, const float *out, size_t n);
 
-/* out[i] = tanh(inp[i]) */
+/* out[i] = tanh(inp[i]).  n flops */
 typedef void tanh_forward_fn(float *out, const float *inp, size_t n);
-/* dinp[i] = dout[i] * (1 - out[i]^2). dinp may be dout */
+/* dinp[i] = dout[i] * (1 - out[i]^2). dinp may be dout.  3n flops */
 typedef void tanh_backward_fn(float *dinp, const float *dout, const float *out, size_t n);
 
 /* ---- loss ---------------------------------------------------------------------------------- */
 
-/* For each row n of logits (N,V) with its label (0..V-1; the loader and the front see to that):
+/* For each row n of logits (N,V) with its label (0..V-1; the loader and `run` see to that):
  * probs (N,V) = exp(logits - m) / s, losses (N) = m + log(s) - logits[label], where m is the row's
  * largest logit and s the sum of exp(logits - m). The loss never goes through a probability, so a
- * probability of 0 gives its true, finite loss. */
+ * probability of 0 gives its true, finite loss.  N*(4V+3) flops */
 typedef void softmax_cross_entropy_forward_fn(float *losses, float *probs, const float *logits,
                                               const int32_t *labels, int N, int V);
 
-/* dlogits (N,V) = scale * (probs (N,V) - onehot(labels (N))); scale = 1/N for a mean loss */
+/* dlogits (N,V) = scale * (probs (N,V) - onehot(labels (N))); scale = 1/N for a mean loss.
+ * N*(V+1) flops */
 typedef void softmax_cross_entropy_backward_fn(float *dlogits, const float *probs,
                                                const int32_t *labels, float scale, int N, int V);
 
 /* ---- optimizers; n parameters, updated in place --------------------------------------------- */
 
-/* param -= lr * (grad + weight_decay * param) */
+/* param -= lr * (grad + weight_decay * param).  4n flops */
 typedef void sgd_fn(float *param, const float *grad, float lr, float weight_decay, size_t n);
 
 /* velocity = beta * velocity + (grad + weight_decay * param); param -= lr * velocity
- * (Polyak 1964, in the form of Sutskever et al. 2013 without Nesterov) */
+ * (Polyak 1964, in the form of Sutskever et al. 2013 without Nesterov).  6n flops */
 typedef void momentum_fn(float *param, float *velocity, const float *grad, float lr, float beta,
                          float weight_decay, size_t n);
 
@@ -147,13 +153,13 @@ typedef void momentum_fn(float *param, float *velocity, const float *grad, float
  * m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g^2
  * param -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps);  t = 1 for the first step.
  * correction1 = 1 - beta1^t and correction2 = 1 - beta2^t are worked out once, in double, by the
- * front.  Kingma, Ba 2015, algorithm 1 */
+ * front.  Kingma, Ba 2015, algorithm 1.  16n flops */
 typedef void adam_fn(float *param, float *m, float *v, const float *grad, float lr, float beta1,
                      float beta2, float eps, float weight_decay, float correction1,
                      float correction2, size_t n);
 
 /* Adam without decay in g; then param -= lr * weight_decay * param, with the old param.
- * Loshchilov, Hutter 2019, algorithm 2 */
+ * Loshchilov, Hutter 2019, algorithm 2.  16n flops */
 typedef void adamw_fn(float *param, float *m, float *v, const float *grad, float lr, float beta1,
                       float beta2, float eps, float weight_decay, float correction1,
                       float correction2, size_t n);

@@ -168,13 +168,18 @@ static Status call_adamw(const Backend *be, const OpCall *c) {
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
+/* An argument's name, shape and role; fp32 unless more is said beside it. */
+#define IN(name_, shape_)    .name = name_, .shape = shape_, .role = ARG_IN
+#define OUT(name_, shape_)   .name = name_, .shape = shape_, .role = ARG_OUT
+#define INOUT(name_, shape_) .name = name_, .shape = shape_, .role = ARG_INOUT
+
 const OpSpec spec_table[OP_COUNT] = {
     [OP_fill] = {
         .op = OP_fill,
         .formula = "x[i] = value",
         .dims = {"n"},
         .args = {
-            {"x", "n", ARG_OUT, DTYPE_FP32},
+            {OUT("x", "n")},
         },
         .options = {
             {"value", OPTION_FLOAT, 0.0, "what every element becomes"},
@@ -186,8 +191,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[i] = inp[i]",
         .dims = {"n"},
         .args = {
-            {"out", "n", ARG_OUT, DTYPE_FP32},
-            {"inp", "n", ARG_IN, DTYPE_FP32},
+            {OUT("out", "n")},
+            {IN("inp", "n")},
         },
         .call = call_copy,
     },
@@ -196,9 +201,9 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[i] = a[i] + b[i]",
         .dims = {"n"},
         .args = {
-            {"out", "n", ARG_OUT, DTYPE_FP32},
-            {"a", "n", ARG_IN, DTYPE_FP32},
-            {"b", "n", ARG_IN, DTYPE_FP32},
+            {OUT("out", "n")},
+            {IN("a", "n")},
+            {IN("b", "n")},
         },
         .call = call_vector_add,
     },
@@ -207,8 +212,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "y[i] = y[i] + alpha * x[i]",
         .dims = {"n"},
         .args = {
-            {"y", "n", ARG_INOUT, DTYPE_FP32},
-            {"x", "n", ARG_IN, DTYPE_FP32},
+            {INOUT("y", "n")},
+            {IN("x", "n")},
         },
         .options = {
             {"alpha", OPTION_FLOAT, 1.0, "factor of x"},
@@ -220,8 +225,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[n][m] = inp[m][n]",
         .dims = {"M", "N"},
         .args = {
-            {"out", "N,M", ARG_OUT, DTYPE_FP32},
-            {"inp", "M,N", ARG_IN, DTYPE_FP32},
+            {OUT("out", "N,M")},
+            {IN("inp", "M,N")},
         },
         .call = call_transpose,
     },
@@ -230,8 +235,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[m] = sum over n of inp[m][n]",
         .dims = {"M", "N"},
         .args = {
-            {"out", "M", ARG_OUT, DTYPE_FP32},
-            {"inp", "M,N", ARG_IN, DTYPE_FP32},
+            {OUT("out", "M")},
+            {IN("inp", "M,N")},
         },
         .call = call_sum,
     },
@@ -240,8 +245,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[m] = (sum over n of inp[m][n]) / N",
         .dims = {"M", "N"},
         .args = {
-            {"out", "M", ARG_OUT, DTYPE_FP32},
-            {"inp", "M,N", ARG_IN, DTYPE_FP32},
+            {OUT("out", "M")},
+            {IN("inp", "M,N")},
         },
         .call = call_mean,
     },
@@ -250,8 +255,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[m] = largest inp[m][n] over n; NaN wins",
         .dims = {"M", "N"},
         .args = {
-            {"out", "M", ARG_OUT, DTYPE_FP32},
-            {"inp", "M,N", ARG_IN, DTYPE_FP32},
+            {OUT("out", "M")},
+            {IN("inp", "M,N")},
         },
         .call = call_max,
     },
@@ -260,8 +265,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[m] = lowest n with the largest inp[m][n]; the first NaN wins",
         .dims = {"M", "N"},
         .args = {
-            {"out", "M", ARG_OUT, DTYPE_INT32},
-            {"inp", "M,N", ARG_IN, DTYPE_FP32},
+            {OUT("out", "M"), .dtype = DTYPE_INT32},
+            {IN("inp", "M,N")},
         },
         .call = call_argmax,
     },
@@ -270,9 +275,9 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "c[m][n] = alpha * sum over k of op(a)[m][k] * op(b)[k][n] + beta * c[m][n]",
         .dims = {"M", "N", "K"},
         .args = {
-            {"c", "M,N", ARG_INOUT, DTYPE_FP32, .leading = "ldc", .read_if = "beta"},
-            {"a", "M,K", ARG_IN, DTYPE_FP32, .swapped = "trans_a", .leading = "lda"},
-            {"b", "K,N", ARG_IN, DTYPE_FP32, .swapped = "trans_b", .leading = "ldb"},
+            {INOUT("c", "M,N"), .leading = "ldc", .read_if = "beta"},
+            {IN("a", "M,K"), .swapped = "trans_a", .leading = "lda"},
+            {IN("b", "K,N"), .swapped = "trans_b", .leading = "ldb"},
         },
         .options = {
             {"alpha", OPTION_FLOAT, 1.0, "factor of the product"},
@@ -290,10 +295,10 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[n][oc] = sum over c of inp[n][c] * weight[oc][c] + bias[oc]",
         .dims = {"N", "C", "OC"},
         .args = {
-            {"out", "N,OC", ARG_OUT, DTYPE_FP32},
-            {"inp", "N,C", ARG_IN, DTYPE_FP32},
-            {"weight", "OC,C", ARG_IN, DTYPE_FP32},
-            {"bias", "OC", ARG_IN, DTYPE_FP32, .optional = true},
+            {OUT("out", "N,OC")},
+            {IN("inp", "N,C")},
+            {IN("weight", "OC,C")},
+            {IN("bias", "OC"), .optional = true},
         },
         .call = call_matmul_forward,
     },
@@ -302,9 +307,9 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "dinp[n][c] = sum over oc of dout[n][oc] * weight[oc][c]",
         .dims = {"N", "C", "OC"},
         .args = {
-            {"dinp", "N,C", ARG_OUT, DTYPE_FP32},
-            {"dout", "N,OC", ARG_IN, DTYPE_FP32},
-            {"weight", "OC,C", ARG_IN, DTYPE_FP32},
+            {OUT("dinp", "N,C")},
+            {IN("dout", "N,OC")},
+            {IN("weight", "OC,C")},
         },
         .call = call_matmul_backward_input,
     },
@@ -313,9 +318,9 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "dweight[oc][c] = sum over n of dout[n][oc] * inp[n][c] (+ dweight[oc][c])",
         .dims = {"N", "C", "OC"},
         .args = {
-            {"dweight", "OC,C", ARG_INOUT, DTYPE_FP32, .read_if = "accumulate"},
-            {"dout", "N,OC", ARG_IN, DTYPE_FP32},
-            {"inp", "N,C", ARG_IN, DTYPE_FP32},
+            {INOUT("dweight", "OC,C"), .read_if = "accumulate"},
+            {IN("dout", "N,OC")},
+            {IN("inp", "N,C")},
         },
         .options = {
             {"accumulate", OPTION_FLAG, 0, "1: add to what is there"},
@@ -327,8 +332,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "dbias[oc] = sum over n of dout[n][oc] (+ dbias[oc])",
         .dims = {"N", "OC"},
         .args = {
-            {"dbias", "OC", ARG_INOUT, DTYPE_FP32, .read_if = "accumulate"},
-            {"dout", "N,OC", ARG_IN, DTYPE_FP32},
+            {INOUT("dbias", "OC"), .read_if = "accumulate"},
+            {IN("dout", "N,OC")},
         },
         .options = {
             {"accumulate", OPTION_FLAG, 0, "1: add to what is there"},
@@ -340,8 +345,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[i] = max(inp[i], 0)",
         .dims = {"n"},
         .args = {
-            {"out", "n", ARG_OUT, DTYPE_FP32},
-            {"inp", "n", ARG_IN, DTYPE_FP32},
+            {OUT("out", "n")},
+            {IN("inp", "n")},
         },
         .call = call_relu_forward,
     },
@@ -350,9 +355,9 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "dinp[i] = dout[i] where out[i] > 0, else 0",
         .dims = {"n"},
         .args = {
-            {"dinp", "n", ARG_OUT, DTYPE_FP32},
-            {"dout", "n", ARG_IN, DTYPE_FP32},
-            {"out", "n", ARG_IN, DTYPE_FP32},
+            {OUT("dinp", "n")},
+            {IN("dout", "n")},
+            {IN("out", "n")},
         },
         .call = call_relu_backward,
     },
@@ -361,8 +366,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[i] = 1 / (1 + exp(-inp[i]))",
         .dims = {"n"},
         .args = {
-            {"out", "n", ARG_OUT, DTYPE_FP32},
-            {"inp", "n", ARG_IN, DTYPE_FP32},
+            {OUT("out", "n")},
+            {IN("inp", "n")},
         },
         .call = call_sigmoid_forward,
     },
@@ -371,9 +376,9 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "dinp[i] = dout[i] * out[i] * (1 - out[i])",
         .dims = {"n"},
         .args = {
-            {"dinp", "n", ARG_OUT, DTYPE_FP32},
-            {"dout", "n", ARG_IN, DTYPE_FP32},
-            {"out", "n", ARG_IN, DTYPE_FP32},
+            {OUT("dinp", "n")},
+            {IN("dout", "n")},
+            {IN("out", "n")},
         },
         .call = call_sigmoid_backward,
     },
@@ -382,8 +387,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "out[i] = tanh(inp[i])",
         .dims = {"n"},
         .args = {
-            {"out", "n", ARG_OUT, DTYPE_FP32},
-            {"inp", "n", ARG_IN, DTYPE_FP32},
+            {OUT("out", "n")},
+            {IN("inp", "n")},
         },
         .call = call_tanh_forward,
     },
@@ -392,21 +397,22 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "dinp[i] = dout[i] * (1 - out[i]^2)",
         .dims = {"n"},
         .args = {
-            {"dinp", "n", ARG_OUT, DTYPE_FP32},
-            {"dout", "n", ARG_IN, DTYPE_FP32},
-            {"out", "n", ARG_IN, DTYPE_FP32},
+            {OUT("dinp", "n")},
+            {IN("dout", "n")},
+            {IN("out", "n")},
         },
         .call = call_tanh_backward,
     },
     [OP_softmax_cross_entropy_forward] = {
         .op = OP_softmax_cross_entropy_forward,
-        .formula = "probs[n] = exp(logits[n] - m) / s;  losses[n] = m + log(s) - logits[n][labels[n]]",
+        .formula = "probs[n] = exp(logits[n] - m) / s;  "
+                   "losses[n] = m + log(s) - logits[n][labels[n]]",
         .dims = {"N", "V"},
         .args = {
-            {"losses", "N", ARG_OUT, DTYPE_FP32},
-            {"probs", "N,V", ARG_OUT, DTYPE_FP32},
-            {"logits", "N,V", ARG_IN, DTYPE_FP32},
-            {"labels", "N", ARG_IN, DTYPE_INT32, .below = "V"},
+            {OUT("losses", "N")},
+            {OUT("probs", "N,V")},
+            {IN("logits", "N,V")},
+            {IN("labels", "N"), .dtype = DTYPE_INT32, .below = "V"},
         },
         .call = call_softmax_cross_entropy_forward,
     },
@@ -415,9 +421,9 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "dlogits[n][v] = scale * (probs[n][v] - (1 where v = labels[n], else 0))",
         .dims = {"N", "V"},
         .args = {
-            {"dlogits", "N,V", ARG_OUT, DTYPE_FP32},
-            {"probs", "N,V", ARG_IN, DTYPE_FP32},
-            {"labels", "N", ARG_IN, DTYPE_INT32, .below = "V"},
+            {OUT("dlogits", "N,V")},
+            {IN("probs", "N,V")},
+            {IN("labels", "N"), .dtype = DTYPE_INT32, .below = "V"},
         },
         .options = {
             {"scale", OPTION_FLOAT, 1.0, "1/N for a mean loss"},
@@ -429,8 +435,8 @@ const OpSpec spec_table[OP_COUNT] = {
         .formula = "param = param - lr * (grad + weight_decay * param)",
         .dims = {"n"},
         .args = {
-            {"param", "n", ARG_INOUT, DTYPE_FP32},
-            {"grad", "n", ARG_IN, DTYPE_FP32},
+            {INOUT("param", "n")},
+            {IN("grad", "n")},
         },
         .options = {
             {"lr", OPTION_FLOAT, 0.01, "learning rate"},
@@ -440,12 +446,13 @@ const OpSpec spec_table[OP_COUNT] = {
     },
     [OP_momentum] = {
         .op = OP_momentum,
-        .formula = "velocity = beta * velocity + grad + weight_decay * param;  param = param - lr * velocity",
+        .formula = "velocity = beta * velocity + grad + weight_decay * param;  "
+                   "param = param - lr * velocity",
         .dims = {"n"},
         .args = {
-            {"param", "n", ARG_INOUT, DTYPE_FP32},
-            {"velocity", "n", ARG_INOUT, DTYPE_FP32},
-            {"grad", "n", ARG_IN, DTYPE_FP32},
+            {INOUT("param", "n")},
+            {INOUT("velocity", "n")},
+            {IN("grad", "n")},
         },
         .options = {
             {"lr", OPTION_FLOAT, 0.01, "learning rate"},
@@ -456,13 +463,14 @@ const OpSpec spec_table[OP_COUNT] = {
     },
     [OP_adam] = {
         .op = OP_adam,
-        .formula = "m, v = means of g, g^2, g = grad + weight_decay * param;  param = param - lr * m^ / (sqrt(v^) + eps)",
+        .formula = "m, v = means of g, g^2, g = grad + weight_decay * param;  "
+                   "param = param - lr * m^ / (sqrt(v^) + eps)",
         .dims = {"n"},
         .args = {
-            {"param", "n", ARG_INOUT, DTYPE_FP32},
-            {"m", "n", ARG_INOUT, DTYPE_FP32},
-            {"v", "n", ARG_INOUT, DTYPE_FP32, .nonnegative = true},
-            {"grad", "n", ARG_IN, DTYPE_FP32},
+            {INOUT("param", "n")},
+            {INOUT("m", "n")},
+            {INOUT("v", "n"), .nonnegative = true},
+            {IN("grad", "n")},
         },
         .options = {
             {"lr", OPTION_FLOAT, 0.01, "learning rate"},
@@ -476,13 +484,14 @@ const OpSpec spec_table[OP_COUNT] = {
     },
     [OP_adamw] = {
         .op = OP_adamw,
-        .formula = "m, v = means of grad, grad^2;  param = param - lr * (m^ / (sqrt(v^) + eps) + weight_decay * param)",
+        .formula = "m, v = means of grad, grad^2;  "
+                   "param = param - lr * (m^ / (sqrt(v^) + eps) + weight_decay * param)",
         .dims = {"n"},
         .args = {
-            {"param", "n", ARG_INOUT, DTYPE_FP32},
-            {"m", "n", ARG_INOUT, DTYPE_FP32},
-            {"v", "n", ARG_INOUT, DTYPE_FP32, .nonnegative = true},
-            {"grad", "n", ARG_IN, DTYPE_FP32},
+            {INOUT("param", "n")},
+            {INOUT("m", "n")},
+            {INOUT("v", "n"), .nonnegative = true},
+            {IN("grad", "n")},
         },
         .options = {
             {"lr", OPTION_FLOAT, 0.01, "learning rate"},
