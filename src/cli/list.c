@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/data.h"
+#include "nn/model.h"
 #include "ops/backend.h"
 #include "ops/spec.h"
 
@@ -122,6 +123,25 @@ static void print_kernels(const cJSON *list) {
     printf("* the default; choose another with --kernel op=name\n");
 }
 
+static void add_models(cJSON *list) {
+    const char *name, *about;
+    for (int i = 0; (name = model_preset(i, &about)) != NULL; i++) {
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "name", name);
+        cJSON_AddStringToObject(row, "about", about);
+        cJSON_AddItemToArray(list, row);
+    }
+}
+
+static void print_models(const cJSON *list) {
+    const cJSON *row;
+    cJSON_ArrayForEach(row, list) {
+        printf("%-9s %s\n", cJSON_GetObjectItem(row, "name")->valuestring,
+               cJSON_GetObjectItem(row, "about")->valuestring);
+    }
+    printf("or sizes of your own, such as mlp:784-512-256-10, or a model file\n");
+}
+
 typedef struct Topic {
     const char *name;
     void (*add)(cJSON *list);
@@ -132,6 +152,7 @@ static const Topic topics[] = {
     {"backends", add_backends, print_backends},
     {"ops", add_ops, print_ops},
     {"kernels", add_kernels, print_kernels},
+    {"models", add_models, print_models},
     {"data", data_add_rows, data_print_rows},
 };
 enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
