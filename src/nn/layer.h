@@ -42,6 +42,7 @@ typedef struct LayerRun {
 struct LayerKind {
     const char *name;      /* as in model files: "linear" */
     const char *arguments; /* behind the layer's name: "UNITS", or "" */
+    OpId forward_op;       /* what forward calls, for messages */
     /* layer->out from layer->inp and units; the layer's name and line are in the message already */
     Status (*shape)(Layer *layer);
     /* Gives run->param their names and shapes (and param_count); NULL: nothing to learn. */

@@ -33,6 +33,7 @@ static size_t batch_count(const LayerRun *run, int N) {
     const LayerKind activation##_kind = {                                                          \
         .name = #activation,                                                                       \
         .arguments = "",                                                                           \
+        .forward_op = OP_##activation##_forward,                                                   \
         .shape = same_shape,                                                                       \
         .forward = activation##_forward,                                                           \
         .backward = activation##_backward,                                                         \

@@ -62,6 +62,7 @@ static Status linear_backward(const LayerRun *run, const Backend *be, float *dou
 const LayerKind linear_kind = {
     .name = "linear",
     .arguments = "UNITS",
+    .forward_op = OP_matmul_forward,
     .shape = linear_shape,
     .params = linear_params,
     .init = linear_init,

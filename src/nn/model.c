@@ -235,13 +235,40 @@ static Status mlp_text(char *text, size_t text_bytes, const char *sizes) {
     return STATUS_OK;
 }
 
+static const struct {
+    const char *name, *about; /* about is NULL: a later version's */
+} presets[] = {
+    {"mlp", "784-128-10 with ReLU: 101,770 weights (input and classes follow the data)"},
+    {"cnn", NULL},
+    {"gpt", NULL},
+    {"audio", NULL},
+};
+enum { PRESET_COUNT = sizeof presets / sizeof presets[0], MLP_HIDDEN = 128 };
+
+/* A name that is neither a file nor a preset of this version. */
+static Status no_such_model(const char *name, int error) {
+    const char *names[PRESET_COUNT];
+    for (int i = 0; i < PRESET_COUNT; i++) {
+        names[i] = presets[i].name;
+        size_t length = strlen(names[i]);
+        if (strncmp(names[i], name, length) == 0 && (name[length] == '\0' || name[length] == ':')) {
+            return fail_missing("model %s: comes with a later version of Lockstep; use mlp, "
+                                "mlp:784-512-256-10 or a model file",
+                                name);
+        }
+    }
+    if (strchr(name, '/') != NULL || strchr(name, '.') != NULL || error != ENOENT) {
+        return fail("model %s: cannot read the file: %s", name, strerror(error));
+    }
+    return fail_at(fail_unknown("preset", name, names, PRESET_COUNT),
+                   "model %s: no file of that name", name);
+}
+
 static Status load_file(Model *model, const char *path, Shape input, int class_count) {
     char text[FILE_BYTES];
     FILE *file = fopen(path, "r");
     if (file == NULL) {
-        return fail("model %s: no preset and no file of that name (%s); lockstep list models "
-                    "shows the presets",
-                    path, strerror(errno));
+        return no_such_model(path, errno);
     }
     size_t length = fread(text, 1, sizeof text - 1, file);
     bool broken = ferror(file) != 0, longer = !feof(file);
@@ -256,16 +283,9 @@ static Status load_file(Model *model, const char *path, Shape input, int class_c
     return model_parse(model, path, text, input, class_count);
 }
 
-static const struct {
-    const char *name, *about;
-} presets[] = {
-    {"mlp", "784-128-10 with ReLU: 101,770 weights (input and classes follow the data)"},
-};
-enum { PRESET_COUNT = sizeof presets / sizeof presets[0], MLP_HIDDEN = 128 };
-
 const char *model_preset(int index, const char **about) {
-    if (index < 0 || index >= PRESET_COUNT) {
-        return NULL;
+    if (index < 0 || index >= PRESET_COUNT || presets[index].about == NULL) {
+        return NULL; /* those of later versions stand at the end */
     }
     *about = presets[index].about;
     return presets[index].name;

@@ -4,9 +4,6 @@
 
 #include "ops/front.h"
 
-const OptimizerSettings optimizer_default_settings = {
-    .momentum = 0.9, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
-
 static Status sgd_update(const Backend *be, const Tensor *param, const Tensor *grad,
                          const Tensor *state, const OptimizerSettings *s, int step) {
     (void)state;
@@ -36,15 +33,16 @@ static Status adamw_update(const Backend *be, const Tensor *param, const Tensor 
 }
 
 static const Optimizer optimizers[] = {
-    {"sgd", "param -= lr * grad", 0.1, 0, {0}, sgd_update},
+    {"sgd", "param -= lr * grad", 0.1, 0.0, 0, {0}, sgd_update},
     {"momentum",
      "a running sum of gradients, 0.9 of it kept",
      0.02,
+     0.0,
      1,
      {"velocity"},
      momentum_update},
-    {"adam", "steps scaled by each gradient's own size", 0.001, 2, {"m", "v"}, adam_update},
-    {"adamw", "adam with weight decay apart", 0.001, 2, {"m", "v"}, adamw_update},
+    {"adam", "steps scaled by each gradient's own size", 0.001, 0.0, 2, {"m", "v"}, adam_update},
+    {"adamw", "adam with weight decay apart", 0.001, 0.01, 2, {"m", "v"}, adamw_update},
 };
 enum { OPTIMIZER_COUNT = sizeof optimizers / sizeof optimizers[0] };
 

@@ -7,7 +7,8 @@
 /* Philox streams: weights take one each from 0 on; shuffles take one an epoch, far above. */
 enum { FIRST_WEIGHT_STREAM = 0 };
 
-const TrainOptions train_default_options = {.batch = 64, .seed = 1, .optimizer = "sgd"};
+const TrainOptions train_default_options = {
+    .batch = 64, .seed = 1, .optimizer = "sgd", .settings = OPTIMIZER_DEFAULT_SETTINGS};
 
 /* Names a tensor, works out its size and enters it in a plan. */
 static Status plan_tensor(MemoryPlan *plan, const char *group, Tensor *tensor, const char *name,
@@ -96,6 +97,9 @@ static Status plan_run(Run *run) {
     TRY(optimizer_find(&run->optimizer, run->options.optimizer));
     if (run->options.settings.lr == 0.0) {
         run->options.settings.lr = run->optimizer->default_lr;
+    }
+    if (run->options.settings.weight_decay < 0.0) {
+        run->options.settings.weight_decay = run->optimizer->default_weight_decay;
     }
     TRY(plan_device(run));
     TRY(plan_host(run));

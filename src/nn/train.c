@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/trace.h"
+#include "nn/diverge.h"
 #include "ops/front.h"
 
 /* Shuffles use streams that no weight reaches. */
@@ -20,8 +22,13 @@ static Status load_batch(Run *run, const DataSplit *split, const int *order, int
     int32_t *labels = run->host_labels.data;
     dataset_batch(images, labels, run->data, split, order, first, N);
     size_t image_bytes = dataset_image_size(run->data) * sizeof(float);
+    uint64_t start_ns = trace_enabled ? clock_now_ns() : 0;
     TRY(run->backend.upload(run->images.data, images, (size_t)N * image_bytes));
-    return run->backend.upload(run->labels.data, labels, (size_t)N * sizeof *labels);
+    TRY(run->backend.upload(run->labels.data, labels, (size_t)N * sizeof *labels));
+    if (trace_enabled) {
+        trace_record(TRACE_COPY, "upload batch", run->backend.name, start_ns, clock_now_ns());
+    }
+    return STATUS_OK;
 }
 
 /* Images to logits to probabilities and the mean loss of N samples, which stays on the device. */
@@ -62,60 +69,41 @@ static Status update(Run *run) {
     return STATUS_OK;
 }
 
-/* STATUS_NO, naming the first tensor of the step that holds NaN or infinity. */
-static Status check_finite(Run *run, const Tensor *tensor, int N, const char *maker) {
-    size_t count = tensor->rank > 0 ? tensor->count / (size_t)tensor->dim[0] * (size_t)N : 1;
-    float *host = memory_alloc(tensor->bytes);
-    if (host == NULL) {
-        return STATUS_OK;
-    }
-    Status status = run->backend.download(host, tensor->data, count * sizeof *host);
-    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        if (!isfinite(host[i])) {
-            status = fail_no("step %lld: %s: %s[%zu] is %g, the first that is not finite; the run "
-                             "has diverged: lower --lr",
-                             (long long)run->step + 1, maker, tensor->name, i, (double)host[i]);
-        }
-    }
-    memory_free(host);
-    return status;
+/* The order of this epoch's rows depends on seed and epoch alone. */
+static void shuffle(Run *run) {
+    Philox rng = {run->options.seed, FIRST_SHUFFLE_STREAM + (uint64_t)run->epoch};
+    philox_shuffle(rng, run->order.data, run->data->train.count);
 }
 
-static Status name_divergence(Run *run, int N) {
-    char maker[80];
-    TRY(check_finite(run, &run->images, N, "the data"));
-    for (int i = 0; i < run->model->layer_count; i++) {
-        const LayerRun *layer = &run->layers[i];
-        for (int p = 0; p < layer->param_count; p++) {
-            const Tensor *param = &layer->param[p];
-            snprintf(maker, sizeof maker, "%s of the step before", run->optimizer->name);
-            TRY(check_finite(run, param, param->dim[0], maker));
-        }
-        snprintf(maker, sizeof maker, "%s %s, forward", layer->layer->kind->name,
-                 layer->layer->name);
-        TRY(check_finite(run, &layer->out, N, maker));
+void run_seek(Run *run, int64_t step) {
+    int steps_per_epoch = run_steps_per_epoch(run);
+    run->step = step;
+    run->epoch = step / steps_per_epoch;
+    run->position = (int)(step % steps_per_epoch) * run->options.batch;
+    if (run->position != 0) {
+        shuffle(run);
     }
-    TRY(check_finite(run, &run->losses, N, "softmax_cross_entropy_forward"));
-    return fail_no("step %lld: mean of the losses is not finite; lower --lr",
-                   (long long)run->step + 1);
 }
 
 Status run_step(Run *run, float *loss) {
     int left = run->data->train.count - run->position;
     int N = left < run->options.batch ? left : run->options.batch;
+    uint64_t start_ns = trace_enabled ? clock_now_ns() : 0;
     if (run->position == 0) {
-        Philox rng = {run->options.seed, FIRST_SHUFFLE_STREAM + (uint64_t)run->epoch};
-        philox_shuffle(rng, run->order.data, run->data->train.count);
+        shuffle(run);
     }
     TRY(load_batch(run, &run->data->train, run->order.data, run->position, N));
     TRY(forward(run, N));
     TRY(backward(run, N));
     TRY(run_download(run, loss, &run->loss));
     if (!isfinite(*loss)) {
-        return name_divergence(run, N);
+        return run_name_divergence(run, N);
     }
     TRY(update(run));
     TRY(run->backend.synchronize());
+    if (trace_enabled) {
+        trace_record(TRACE_STEP, "step", run->backend.name, start_ns, clock_now_ns());
+    }
     run->step++;
     run->position += N;
     if (run->position == run->data->train.count) {
@@ -138,6 +126,9 @@ static Status evaluate_batches(Run *run, const DataSplit *split, double *loss, d
         TRY(op_argmax(&run->backend, run->predictions.data, logits->data, N,
                       run->model->class_count));
         TRY(run_download(run, &batch_loss, &run->loss));
+        if (!isfinite(batch_loss)) {
+            return run_name_divergence(run, N);
+        }
         TRY(run->backend.download(predictions, run->predictions.data,
                                   (size_t)N * sizeof *predictions));
         loss_sum += (double)batch_loss * N;

@@ -61,6 +61,10 @@ Status run_evaluate(Run *run, const DataSplit *split, double *loss, double *accu
 
 int run_steps_per_epoch(const Run *run);
 
+/* Makes the next step the one after `step` steps done, as if they had been: the batches that follow
+ * are those of an unbroken run. Weights and optimizer state are the caller's to restore. */
+void run_seek(Run *run, int64_t step);
+
 /* Copies a tensor of the run (params[i].param, say) to host memory of tensor->bytes, or back. */
 Status run_download(const Run *run, void *host, const Tensor *tensor);
 Status run_upload(const Run *run, const Tensor *tensor, const void *host);
