@@ -225,7 +225,7 @@ Test(spec, refuses_unknown_options_and_values_of_the_wrong_kind) {
     cr_assert_eq(call_set_option(&call, "trans_a", 2), STATUS_BAD);
     check_says("it must be 0 or 1");
     cr_assert_eq(call_set_option(&call, "lda", 1.5), STATUS_BAD);
-    cr_assert_eq(call_set_option(&call, "lda", NAN), STATUS_BAD);
+    cr_assert_eq(call_set_option(&call, "lda", (double)NAN), STATUS_BAD);
     cr_assert_eq(call_set_option(&call, "lda", 1e300), STATUS_BAD);
     check_says("whole number");
     call_init(&call, OP_copy);

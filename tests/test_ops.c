@@ -53,7 +53,7 @@ static void check_transpose(const Backend *be, const char *who) {
     OK(op_transpose(be, out, inp, M, N));
     for (int m = 0; m < M; m++) {
         for (int n = 0; n < N; n++) {
-            cr_assert_eq(out[n * M + m], m * N + n, "%s: row %d, column %d", who, m, n);
+            cr_assert_eq(out[n * M + m], (float)(m * N + n), "%s: row %d, column %d", who, m, n);
         }
     }
     float small[6];
