@@ -8,10 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/alternate.h"
 #include "bench/bench.h"
 #include "bench/neighbours.h"
 #include "bench/operands.h"
 #include "bench/peak.h"
+#include "bench/pytorch.h"
+#include "bench/size.h"
+#include "bench/train_step.h"
 
 /* ---- statistics: expected values worked by hand, as numpy.percentile gives them -------------- */
 
@@ -302,6 +306,102 @@ Test(bench_operands, a_matmul_that_does_not_read_c_can_be_repeated_and_one_that_
     cr_assert_not(operands_repeatable(&call));
     call_init(&call, OP_fill);
     cr_assert(operands_writes_only(&call));
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+Test(bench_size, one_number_is_every_dimension_and_more_go_in_order) {
+    OpCall call;
+    call_init(&call, OP_matmul);
+    cr_assert_eq(size_set(&call, "512"), STATUS_OK);
+    cr_assert(call.dim[0] == 512 && call.dim[1] == 512 && call.dim[2] == 512);
+    cr_assert_eq(size_set(&call, "64x784x128"), STATUS_OK);
+    cr_assert(call.dim[0] == 64 && call.dim[1] == 784 && call.dim[2] == 128);
+}
+
+Test(bench_size, what_is_no_size_is_refused_with_the_dimensions_names) {
+    static const char *const wrong[] = {"",
+                                        "64x784",
+                                        "64x784x128x2",
+                                        "0",
+                                        "-1",
+                                        "64x",
+                                        "x64",
+                                        "64xx128",
+                                        "2147483648",
+                                        "1e3",
+                                        "12 34",
+                                        "64,784,8",
+                                        "99999999999999999999"};
+    OpCall call;
+    call_init(&call, OP_matmul);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        cr_assert_eq(size_set(&call, wrong[i]), STATUS_BAD, "'%s'", wrong[i]);
+        cr_assert_not_null(strstr(status_message(), "M x N x K"), "%s", status_message());
+    }
+}
+
+/* ---- turns ---------------------------------------------------------------------------------- */
+
+static Status take_one_ms(void *self, long count, double *ns) {
+    *(long *)self += count;
+    *ns = 1e6 * (double)count;
+    return STATUS_OK;
+}
+
+static Status take_two_ms(void *self, long count, double *ns) {
+    *(long *)self += count;
+    *ns = 2e6 * (double)count;
+    return STATUS_OK;
+}
+
+Test(bench_alternate, the_ratio_is_theirs_over_ours_and_slices_take_alike) {
+    long done[2] = {0, 0};
+    Side sides[2] = {{"ours", take_one_ms, &done[0], 0}, {"theirs", take_two_ms, &done[1], 0}};
+    Alternation result;
+    cr_assert_eq(alternate(&result, sides, 1, 5), STATUS_OK);
+    cr_assert_eq(result.rounds, 5);
+    cr_assert_eq(result.wins, 5);
+    cr_assert_float_eq(result.ratio.median, 2, 1e-12);
+    cr_assert_float_eq(result.ns[0].median, 1e6, 1e-6);
+    cr_assert_eq(result.counts[0], 2 * result.counts[1]);
+    cr_assert_geq(done[0], 5 * result.counts[0]);
+}
+
+Test(bench_alternate, a_python_without_torch_is_missing_and_the_cure_is_named) {
+    char python[256];
+    cr_assert_eq(torch_find_python(python, sizeof python, "/bin/false"), STATUS_MISSING);
+    cr_assert_not_null(strstr(status_message(), "python3-torch"), "%s", status_message());
+    cr_assert_eq(torch_find_python(python, sizeof python, "/nonexistent"), STATUS_MISSING);
+}
+
+Test(bench_train_step, the_export_holds_first_weights_and_batches_and_the_run_starts_afresh) {
+    TrainStep step;
+    double ns;
+    float first_loss;
+    FILE *file = tmpfile();
+    cr_assert_not_null(file);
+    cr_assert_eq(train_step_open(&step, "mlp:6-5-3", "serial", 1, 4, 0.1), STATUS_OK, "%s",
+                 status_message());
+    cr_assert_eq(train_step_export(&step, file), STATUS_OK, "%s", status_message());
+    long params = 6 * 5 + 5 + 5 * 3 + 3, rows = 4 * TRAIN_STEP_BATCHES;
+    cr_assert_eq(ftell(file), 4 * (params + rows * 6 + rows));
+    cr_assert_eq(step.run->step, 0);
+    cr_assert_eq(train_step_run(&step, 1, &ns), STATUS_OK);
+    first_loss = step.loss;
+    cr_assert_eq(train_step_run(&step, 40, &ns), STATUS_OK); /* past the epoch's end */
+    cr_assert_eq(step.run->step, 41);
+    cr_assert(first_loss > 0.2f && first_loss < 10.0f);
+    train_step_close(&step);
+    fclose(file);
+}
+
+Test(bench_train_step, models_that_pytorch_has_no_twin_of_are_refused) {
+    TrainStep step;
+    cr_assert_eq(train_step_open(&step, "cnn", "serial", 1, 4, 0.1), STATUS_BAD);
+    train_step_close(&step);
+    cr_assert_eq(train_step_open(&step, "mlp:784", "serial", 1, 4, 0.1), STATUS_BAD);
+    train_step_close(&step);
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */

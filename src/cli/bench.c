@@ -1,27 +1,35 @@
 /* lockstep bench: how fast operations, kernels and sizes are here, and how far from the ceiling. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
 #include "bench/neighbours.h"
+#include "bench/size.h"
+#include "cli/bench_against.h"
 #include "cli/bench_report.h"
 #include "cli/cli.h"
 
 static const char synopsis[] =
     "bench [OP...] [--backends A,B] [--kernels all|default|NAME] [--sizes S,...]\n"
-    "                      [--threads N] [--seconds S] [--samples N] [--json]";
+    "                      [--threads N] [--seconds S] [--samples N] [--json]\n"
+    "       lockstep bench OP|train_step --against pytorch [--model M,...] [--batch N] [--lr X]\n"
+    "                      [--python PATH] [the same options]";
 static const char summary[] =
     "Measures operations: the contenders' results are checked, then they take turns. Shows the\n"
     "median of one call, its spread, and the percentage of this machine's measured ceiling.\n"
     "Sizes: 512 (every dimension), or one number for each in the order that `lockstep list ops`\n"
     "shows, such as 64x784x128: M x N x K for matmul, N x C x OC for matmul_forward.\n"
-    "Without OP: a selection of what a training step runs.";
+    "Without OP: a selection of what a training step runs.\n"
+    "--against pytorch: the backend (openblas if none is named) and PyTorch take turns in one "
+    "run,\n"
+    "PyTorch at its best thread setting; train_step is a whole training step of --model.";
 
 typedef struct Settings {
-    CliList ops, backends, sizes;
-    const char *kernels;
+    CliList ops, backends, sizes, models;
+    const char *kernels, *against, *python;
+    int batch;
+    double lr;
     int threads;
     bool json;
     BenchSettings bench;
@@ -46,77 +54,39 @@ static const struct {
 };
 enum { SELECTION_COUNT = sizeof selection / sizeof selection[0] };
 
-/* What an operation runs at when no size is given, by its number of dimensions. */
-static const char *const default_sizes[SPEC_MAX_DIMS + 1] = {"1", "1048576", "1024", "512"};
-
-static int dim_count(const OpSpec *spec) {
-    int count = 0;
-    while (spec->dims[count] != NULL) {
-        count++;
-    }
-    return count;
-}
-
-static Status size_error(const OpSpec *spec, const char *size) {
-    char names[64] = "";
-    for (int i = 0; spec->dims[i] != NULL; i++) {
-        strncat(names, i > 0 ? " x " : "", sizeof names - strlen(names) - 1);
-        strncat(names, spec->dims[i], sizeof names - strlen(names) - 1);
-    }
-    return fail("--sizes '%.60s': %s takes one whole number, or %d for %s (1 to 2147483647 each)",
-                size, op_name(spec->op), dim_count(spec), names);
-}
-
-/* "512" or "64x784x128" into the call's dimensions. */
-static Status set_size(OpCall *call, const char *size) {
-    int count = dim_count(call->spec), given = 0;
-    const char *text = size;
-    while (given < count) {
-        char *end;
-        long long value = *text >= '0' && *text <= '9' ? strtoll(text, &end, 10) : 0;
-        if (value < 1 || value > 2147483647 || (*end != 'x' && *end != '\0')) {
-            return size_error(call->spec, size);
-        }
-        call->dim[given++] = (size_t)value;
-        if (*end == '\0') {
-            text = NULL;
-            break;
-        }
-        text = end + 1;
-    }
-    if (text != NULL || (given != 1 && given != count)) {
-        return size_error(call->spec, size);
-    }
-    for (; given < count; given++) {
-        call->dim[given] = call->dim[0];
-    }
-    return STATUS_OK;
-}
-
 /* ---- contenders ----------------------------------------------------------------------------- */
 
-typedef struct Field {
-    BenchContender contenders[BENCH_MAX_CONTENDERS];
-    int count;
-    Peaks one, many; /* for serial kernels, and for all threads */
-} Field;
+enum { PEAK_SETS = 2 };
 
-static Status add_contender(Field *field, const Backend *be, OpId op, const Kernel *kernel,
-                            int threads) {
+/* What a run of the command holds from its first operation to its last. */
+typedef struct Session {
+    const Settings *settings;
+    int threads;
+    BenchContender contenders[BENCH_MAX_CONTENDERS]; /* of the operation at hand */
+    int count;
+    Peaks peaks[PEAK_SETS]; /* with one thread, and with all */
+    cJSON *rows, *comparisons;
+} Session;
+
+static Peaks *peaks_of(Session *session, int threads) {
+    return &session->peaks[threads > 1];
+}
+
+static Status add_contender(Session *session, const Backend *be, OpId op, const Kernel *kernel) {
     bool serial = strcmp(be->name, "serial") == 0;
-    if (field->count == BENCH_MAX_CONTENDERS) {
+    if (session->count == BENCH_MAX_CONTENDERS) {
         return fail("more than %d kernels at once; name fewer --backends or --kernels",
                     BENCH_MAX_CONTENDERS);
     }
-    BenchContender *contender = &field->contenders[field->count++];
-    *contender = (BenchContender){.backend = *be, .threads = serial ? 1 : threads};
-    contender->peaks = contender->threads == 1 ? &field->one : &field->many;
+    BenchContender *contender = &session->contenders[session->count++];
+    *contender = (BenchContender){.backend = *be, .threads = serial ? 1 : session->threads};
+    contender->peaks = peaks_of(session, contender->threads);
     return backend_choose_kernel(&contender->backend, op, kernel->name);
 }
 
 /* The kernels of one backend that were asked for. */
-static Status add_backend(Field *field, const Settings *settings, const char *name, OpId op,
-                          int threads) {
+static Status add_backend(Session *session, const char *name, OpId op) {
+    const Settings *settings = session->settings;
     Backend be;
     const Kernel *kernel;
     TRY(backend_get(&be, name));
@@ -124,23 +94,24 @@ static Status add_backend(Field *field, const Settings *settings, const char *na
         if (strcmp(settings->kernels, "all") == 0 ||
             (strcmp(settings->kernels, "default") == 0 && kernel->is_default) ||
             strcmp(settings->kernels, kernel->name) == 0) {
-            TRY(add_contender(field, &be, op, kernel, threads));
+            TRY(add_contender(session, &be, op, kernel));
         }
     }
     return STATUS_OK;
 }
 
-static Status gather(Field *field, const Settings *settings, OpId op, int threads) {
-    field->count = 0;
+static Status gather(Session *session, OpId op) {
+    const Settings *settings = session->settings;
+    session->count = 0;
     for (int i = 0; i < settings->backends.count; i++) {
-        TRY(add_backend(field, settings, settings->backends.items[i], op, threads));
+        TRY(add_backend(session, settings->backends.items[i], op));
     }
     for (int i = 0; i < backend_count() && settings->backends.count == 0; i++) {
         if (backend_at(i)->missing == NULL) {
-            TRY(add_backend(field, settings, backend_at(i)->name, op, threads));
+            TRY(add_backend(session, backend_at(i)->name, op));
         }
     }
-    if (field->count == 0) {
+    if (session->count == 0) {
         return fail("no kernel named '%.40s' for %s on these backends; `lockstep list kernels` "
                     "shows them all",
                     settings->kernels, op_name(op));
@@ -148,132 +119,216 @@ static Status gather(Field *field, const Settings *settings, OpId op, int thread
     return STATUS_OK;
 }
 
-/* The peaks that this field of contenders is held against, where they are not known yet. */
-static Status know_peaks(Field *field, const Settings *settings) {
-    for (int i = 0; i < field->count; i++) {
-        Peaks *peaks = field->contenders[i].peaks;
-        if (peaks->threads != 0) {
-            continue;
-        }
-        int threads = field->contenders[i].threads;
-        fprintf(stderr, "measuring this machine's peaks with %d thread%s\n", threads,
-                threads == 1 ? "" : "s");
-        TRY(peak_measure(peaks, threads, false));
-        if (!settings->json) {
-            bench_report_peaks(peaks);
-        }
+/* Measures the peaks with so many threads, where they are not known yet. */
+static Status know_peaks(Session *session, int threads) {
+    Peaks *peaks = peaks_of(session, threads);
+    if (peaks->threads != 0) {
+        return STATUS_OK;
     }
-    return STATUS_OK;
-}
-
-/* ---- the run -------------------------------------------------------------------------------- */
-
-/* One operation and shape. */
-static Status run_shape(Field *field, const Settings *settings, const OpCall *call, int threads,
-                        cJSON *rows) {
-    char shape[96];
-    Figure figures[BENCH_MAX_CONTENDERS];
-    TRY(gather(field, settings, call->spec->op, threads));
-    TRY(know_peaks(field, settings));
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "%s %s: %d kernels, about %.0f s\n", op_name(call->spec->op),
-                bench_shape_text(shape, sizeof shape, call), field->count,
-                settings->bench.seconds * field->count);
-    }
-    TRY(bench_measure(figures, field->contenders, field->count, call, &settings->bench));
-    if (settings->json) {
-        bench_report_json(rows, call, figures, field->count);
-    } else {
-        bench_report_table(call, figures, field->count);
+    fprintf(stderr, "measuring this machine's peaks with %d thread%s\n", threads,
+            threads == 1 ? "" : "s");
+    TRY(peak_measure(peaks, threads, false));
+    if (!session->settings->json) {
+        bench_report_peaks(peaks);
         fflush(stdout);
     }
     return STATUS_OK;
 }
 
-static Status run_op(Field *field, const Settings *settings, OpId op, const char *selected_size,
-                     int threads, cJSON *rows) {
-    OpCall call;
-    const CliList *sizes = &settings->sizes;
-    call_init(&call, op);
-    if (sizes->count == 0) {
-        const char *size =
-            selected_size != NULL ? selected_size : default_sizes[dim_count(call.spec)];
-        TRY(set_size(&call, size));
-        return run_shape(field, settings, &call, threads, rows);
+static AgainstSettings against_settings(Session *session) {
+    const Settings *settings = session->settings;
+    return (AgainstSettings){
+        .python = settings->python,
+        .threads = session->threads,
+        .seconds = settings->bench.seconds,
+        .rounds = settings->bench.samples,
+        .batch = settings->batch,
+        .lr = settings->lr,
+        .peaks = peaks_of(session, session->threads),
+        .json = settings->json,
+        .rows = session->rows,
+        .comparisons = session->comparisons,
+    };
+}
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+/* One operation and shape, all contenders. */
+static Status run_shape(Session *session, const OpCall *call) {
+    char shape[96];
+    Figure figures[BENCH_MAX_CONTENDERS];
+    const Settings *settings = session->settings;
+    TRY(gather(session, call->spec->op));
+    for (int i = 0; i < session->count; i++) {
+        TRY(know_peaks(session, session->contenders[i].threads));
     }
-    for (int i = 0; i < sizes->count; i++) {
-        TRY(set_size(&call, sizes->items[i]));
-        TRY(run_shape(field, settings, &call, threads, rows));
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "%s %s: %d kernels, about %.0f s\n", op_name(call->spec->op),
+                bench_shape_text(shape, sizeof shape, call), session->count,
+                settings->bench.seconds * session->count);
+    }
+    TRY(bench_measure(figures, session->contenders, session->count, call, &settings->bench));
+    if (settings->json) {
+        bench_report_json(session->rows, call, figures, session->count);
+    } else {
+        bench_report_table(call, figures, session->count);
+        fflush(stdout);
     }
     return STATUS_OK;
 }
 
-static Status run_all(Field *field, const Settings *settings, int threads, cJSON *rows) {
-    for (int i = 0; i < SELECTION_COUNT && settings->ops.count == 0; i++) {
-        TRY(run_op(field, settings, selection[i].op, selection[i].size, threads, rows));
+/* One operation and shape, each backend against PyTorch. */
+static Status run_shape_against(Session *session, const OpCall *call) {
+    const CliList *backends = &session->settings->backends;
+    AgainstSettings against = against_settings(session);
+    TRY(know_peaks(session, session->threads));
+    for (int i = 0; i < backends->count; i++) {
+        TRY(bench_against_op(&against, call, backends->items[i]));
     }
-    for (int i = 0; i < settings->ops.count; i++) {
-        OpId op;
-        TRY(op_find(&op, settings->ops.items[i]));
-        TRY(run_op(field, settings, op, NULL, threads, rows));
+    return backends->count > 0 ? STATUS_OK : bench_against_op(&against, call, "openblas");
+}
+
+static Status run_train_step(Session *session) {
+    const Settings *settings = session->settings;
+    const CliList *backends = &settings->backends;
+    if (settings->against == NULL) {
+        return fail("train_step is measured --against pytorch; to see our backends side by side: "
+                    "lockstep race");
+    }
+    AgainstSettings against = against_settings(session);
+    TRY(know_peaks(session, session->threads));
+    for (int m = 0; m < settings->models.count; m++) {
+        for (int b = 0; b < backends->count; b++) {
+            TRY(bench_against_train_step(&against, settings->models.items[m], backends->items[b]));
+        }
+        if (backends->count == 0) {
+            TRY(bench_against_train_step(&against, settings->models.items[m], "openblas"));
+        }
     }
     return STATUS_OK;
+}
+
+static Status run_op(Session *session, OpId op, const char *size) {
+    OpCall call;
+    const CliList *sizes = &session->settings->sizes;
+    call_init(&call, op);
+    for (int i = 0; i < sizes->count || (i == 0 && sizes->count == 0); i++) {
+        TRY(size_set(&call, sizes->count > 0 ? sizes->items[i] : size));
+        TRY(session->settings->against == NULL ? run_shape(session, &call)
+                                               : run_shape_against(session, &call));
+    }
+    return STATUS_OK;
+}
+
+static Status run_all(Session *session) {
+    const CliList *ops = &session->settings->ops;
+    for (int i = 0; i < SELECTION_COUNT && ops->count == 0; i++) {
+        TRY(run_op(session, selection[i].op, selection[i].size));
+    }
+    for (int i = 0; i < ops->count; i++) {
+        OpId op;
+        if (strcmp(ops->items[i], "train_step") == 0) {
+            TRY(run_train_step(session));
+        } else {
+            TRY(op_find(&op, ops->items[i]));
+            TRY(run_op(session, op, size_default(spec_of(op))));
+        }
+    }
+    return STATUS_OK;
+}
+
+static void print_report(Session *session, const Passport *passport, double busy) {
+    cJSON *report = cJSON_CreateObject();
+    cJSON_AddItemToObject(report, "passport", cli_passport_json(passport));
+    cJSON_AddNumberToObject(report, "busy_elsewhere", busy); /* processors */
+    cJSON *peaks = cJSON_AddArrayToObject(report, "peaks");
+    for (int i = 0; i < PEAK_SETS; i++) {
+        if (session->peaks[i].threads != 0) {
+            cJSON_AddItemToArray(peaks, bench_report_peaks_json(&session->peaks[i]));
+        }
+    }
+    cJSON_AddItemToObject(report, "rows", session->rows);
+    if (session->settings->against != NULL) {
+        cJSON_AddItemToObject(report, "comparisons", session->comparisons);
+    } else {
+        cJSON_Delete(session->comparisons);
+    }
+    cli_print_json(report);
 }
 
 /* Runs everything under one passport. */
 static Status bench(const Settings *settings) {
-    static Field field; /* large, and zero at the start */
+    static Session session; /* large */
     ThreadPlan plan;
     Passport passport;
     char line[512];
     Neighbours before = neighbours_now();
     TRY(threads_plan(&plan, settings->threads));
     passport_fill(&passport, &plan);
-    cJSON *report = cJSON_CreateObject();
-    cJSON *rows = cJSON_CreateArray();
+    session.settings = settings;
+    session.threads = plan.threads;
+    session.rows = cJSON_CreateArray();
+    session.comparisons = cJSON_CreateArray();
     if (!settings->json) {
         printf("%s\n", passport_line(line, sizeof line, &passport));
     }
-    Status status = run_all(&field, settings, plan.threads, rows);
+    Status status = run_all(&session);
     double busy = neighbours_busy(&before);
-    if (status != STATUS_OK || !settings->json) {
-        if (status == STATUS_OK && busy >= BUSY_NEIGHBOUR) {
-            printf("\nother processes kept %.1f processors busy meanwhile: figures with all "
-                   "threads suffer most\n",
-                   busy);
-        }
-        cJSON_Delete(report);
-        cJSON_Delete(rows);
-        return status;
+    if (status == STATUS_OK && settings->json) {
+        print_report(&session, &passport, busy);
+        return STATUS_OK;
     }
-    cJSON_AddItemToObject(report, "passport", cli_passport_json(&passport));
-    cJSON_AddNumberToObject(report, "busy_elsewhere", busy); /* processors */
-    cJSON *peaks = cJSON_AddArrayToObject(report, "peaks");
-    for (const Peaks *p = &field.one; p <= &field.many; p++) {
-        if (p->threads != 0) {
-            cJSON_AddItemToArray(peaks, bench_report_peaks_json(p));
-        }
+    if (status == STATUS_OK && busy >= BUSY_NEIGHBOUR && settings->against == NULL) {
+        printf("\nother processes kept %.1f processors busy meanwhile: figures with all threads "
+               "suffer most\n",
+               busy);
     }
-    cJSON_AddItemToObject(report, "rows", rows);
-    cli_print_json(report);
+    cJSON_Delete(session.rows);
+    cJSON_Delete(session.comparisons);
+    return status;
+}
+
+/* What the options say together. */
+static Status check_settings(Settings *settings) {
+    if (settings->against != NULL && strcmp(settings->against, "pytorch") != 0) {
+        return fail("--against '%.40s': only pytorch can be compared with", settings->against);
+    }
+    if (settings->against != NULL && settings->ops.count == 0) {
+        return fail("--against pytorch: name what to compare, such as train_step or matmul");
+    }
+    if (settings->bench.seconds == 0) {
+        settings->bench.seconds = settings->against != NULL ? 10 : 0.5;
+    }
+    if (settings->models.count == 0) {
+        settings->models = (CliList){{"mlp:784-128-10", "mlp:784-512-256-10"}, 2};
+    }
     return STATUS_OK;
 }
 
 Status cli_bench(int argc, char **argv) {
-    Settings settings = {.kernels = "default", .bench = {.seconds = 0.5, .seed = 1}};
+    Settings settings = {
+        .kernels = "default", .batch = 64, .lr = 0.01, .bench = {.seconds = 0, .seed = 1}};
     const CliOption options[] = {
         {"--backends", CLI_COMMAS, &settings.backends, "A,B", "default: all that are here", 0, 0},
         {"--kernels", CLI_STRING, &settings.kernels, "all|default|NAME", "default: default", 0, 0},
         {"--sizes", CLI_COMMAS, &settings.sizes, "S,...", "default: 512, 1024x1024 or 1048576", 0,
          0},
         {"--threads", CLI_INT, &settings.threads, "N", "default: what the machine grants", 1, 1024},
-        {"--seconds", CLI_FLOAT, &settings.bench.seconds, "S", "for each kernel; default 0.5",
-         0.001, 3600},
-        {"--samples", CLI_INT, &settings.bench.samples, "N", "exactly so many of each kernel", 1,
-         100000},
+        {"--seconds", CLI_FLOAT, &settings.bench.seconds, "S",
+         "for each kernel; default 0.5, with --against 10 for each pair", 0.001, 3600},
+        {"--samples", CLI_INT, &settings.bench.samples, "N",
+         "exactly so many of each kernel, or alternations", 1, 100000},
+        {"--against", CLI_STRING, &settings.against, "pytorch", "take turns with PyTorch", 0, 0},
+        {"--python", CLI_STRING, &settings.python, "PATH",
+         "a Python with torch; default: python3, then /usr/bin/python3", 0, 0},
+        {"--model", CLI_COMMAS, &settings.models, "M,...",
+         "train_step: default mlp:784-128-10,mlp:784-512-256-10", 0, 0},
+        {"--batch", CLI_INT, &settings.batch, "N", "train_step: default 64", 1, 1 << 20},
+        {"--lr", CLI_FLOAT, &settings.lr, "X", "train_step: default 0.01", 1e-9, 1e3},
         {"--json", CLI_FLAG, &settings.json, NULL, "one JSON object", 0, 0},
         {0},
     };
     TRY(cli_parse(argc, argv, synopsis, summary, options, &settings.ops));
+    TRY(check_settings(&settings));
     return bench(&settings);
 }

@@ -151,7 +151,7 @@ static void add_times(cJSON *row, const Figure *figure) {
     add_number(row, "low_ms", ok, figure->ns.low * 1e-6);
     add_number(row, "high_ms", ok, figure->ns.high * 1e-6);
     add_number(row, "iqr_ms", ok, stats_iqr(&figure->ns) * 1e-6);
-    add_number(row, "cold_ms", ok, figure->cold_ns * 1e-6);
+    add_number(row, "cold_ms", ok && figure->cold_ns > 0, figure->cold_ns * 1e-6);
     cJSON_AddNumberToObject(row, "samples", figure->ns.count);
     cJSON_AddNumberToObject(row, "calls_per_sample", (double)figure->calls_per_sample);
     cJSON_AddBoolToObject(row, "copies_included", false);
@@ -168,31 +168,45 @@ static void add_rates(cJSON *row, const Figure *figure) {
     add_text(row, "ceiling", held ? figure->floor.ceiling : "");
 }
 
+static cJSON *make_row(const char *op, const char *shape, const Figure *figure) {
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "op", op);
+    cJSON_AddStringToObject(row, "backend", figure->backend);
+    cJSON_AddStringToObject(row, "kernel", figure->kernel);
+    cJSON_AddStringToObject(row, "shape", shape);
+    cJSON_AddStringToObject(row, "precision", figure->precision);
+    cJSON_AddStringToObject(row, "device", figure->device);
+    cJSON_AddNumberToObject(row, "threads", figure->threads);
+    cJSON_AddBoolToObject(row, "emulated", figure->emulated);
+    add_times(row, figure);
+    add_rates(row, figure);
+    add_text(row, "checked_against", figure->checked_against);
+    add_text(row, "refused", figure->refused);
+    return row;
+}
+
+void bench_report_rows(cJSON *rows, const char *op, const char *shape, const Figure *figures,
+                       int count) {
+    for (int i = 0; i < count; i++) {
+        cJSON_AddItemToArray(rows, make_row(op, shape, &figures[i]));
+    }
+}
+
+static void add_speedup(cJSON *row, const char *key, const Figure *figure, const Figure *base) {
+    double times = speedup(figure, base);
+    add_number(row, key, times > 0, times);
+}
+
 void bench_report_json(cJSON *rows, const OpCall *call, const Figure *figures, int count) {
     char shape[96];
     const Figure *serial = find_default(call, figures, count, "serial");
     const Figure *openblas = find_default(call, figures, count, "openblas");
     bench_shape_text(shape, sizeof shape, call);
     for (int i = 0; i < count; i++) {
-        const Figure *figure = &figures[i];
-        const Figure *other = fastest(figures, count, figure);
-        cJSON *row = cJSON_CreateObject();
-        cJSON_AddStringToObject(row, "op", op_name(call->spec->op));
-        cJSON_AddStringToObject(row, "backend", figure->backend);
-        cJSON_AddStringToObject(row, "kernel", figure->kernel);
-        cJSON_AddStringToObject(row, "shape", shape);
-        cJSON_AddStringToObject(row, "precision", figure->precision);
-        cJSON_AddStringToObject(row, "device", figure->device);
-        cJSON_AddNumberToObject(row, "threads", figure->threads);
-        cJSON_AddBoolToObject(row, "emulated", figure->emulated);
-        add_times(row, figure);
-        add_rates(row, figure);
-        add_number(row, "speedup_serial", speedup(figure, serial) > 0, speedup(figure, serial));
-        add_number(row, "speedup_openblas", speedup(figure, openblas) > 0,
-                   speedup(figure, openblas));
-        add_number(row, "speedup_best_other", speedup(figure, other) > 0, speedup(figure, other));
-        add_text(row, "checked_against", figure->checked_against);
-        add_text(row, "refused", figure->refused);
+        cJSON *row = make_row(op_name(call->spec->op), shape, &figures[i]);
+        add_speedup(row, "speedup_serial", &figures[i], serial);
+        add_speedup(row, "speedup_openblas", &figures[i], openblas);
+        add_speedup(row, "speedup_best_other", &figures[i], fastest(figures, count, &figures[i]));
         cJSON_AddItemToArray(rows, row);
     }
 }

@@ -12,6 +12,10 @@ void bench_report_table(const OpCall *call, const Figure *figures, int count);
 /* The same as objects at the end of the array `rows`. */
 void bench_report_json(cJSON *rows, const OpCall *call, const Figure *figures, int count);
 
+/* Figures of something else than an operation: rows without speedups. */
+void bench_report_rows(cJSON *rows, const char *op, const char *shape, const Figure *figures,
+                       int count);
+
 void bench_report_peaks(const Peaks *peaks);
 cJSON *bench_report_peaks_json(const Peaks *peaks);
 
