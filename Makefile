@@ -32,6 +32,7 @@ OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 CORE    := $(filter-out $(BUILD)/obj/src/cli/main.o,$(OBJECTS))
 TESTS   := $(sort $(wildcard tests/test_*.c))
 TEST_OBJECTS := $(TESTS:%.c=$(BUILD)/obj/%.o)
+TSAN_OBJECT  := $(BUILD)/obj/tests/tsan/criterion_arena.o
 
 # ---- flags -------------------------------------------------------------------------------------
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wmissing-prototypes \
@@ -43,7 +44,7 @@ FORBIDDEN := $(filter -ffast-math -Ofast -funsafe-math% -ffinite-math% -fassocia
 $(if $(FORBIDDEN),$(error CFLAGS has $(FORBIDDEN): Lockstep is never built with it))
 
 # The targets below start make again or need nothing from the probe; the others read its findings.
-OUTER := demo test lint asan tsan clean help uninstall check-layers tsan-proof nvcc
+OUTER := demo test lint check-layers asan tsan nvcc uninstall clean help
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(OUTER),$(MAKECMDGOALS)),all),)
 include $(BUILD)/config.mk
 endif
@@ -60,12 +61,13 @@ LIBS     := $(PROBED_LIBS) -lm
 # ---- building ----------------------------------------------------------------------------------
 all: $(BUILD)/lockstep
 objects: $(OBJECTS)
+test-objects: $(TEST_OBJECTS)
 
 $(BUILD)/lockstep: $(OBJECTS)
 	@echo "  LINK $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests: $(CORE) $(TEST_OBJECTS)
+$(BUILD)/tests: $(CORE) $(TEST_OBJECTS) $(if $(findstring thread,$(SANITIZE)),$(TSAN_OBJECT))
 	@echo "  LINK $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS) $(CRITERION_LIBS)
 
@@ -111,8 +113,12 @@ test:
 	@tools/run_tests.sh $(BUILD) $(FILTER)
 
 lint:
-	@tools/install-deps.sh lint
-	@tools/lint.sh
+	@tools/install-deps.sh test lint
+	@$(MAKE) lint-checks
+
+lint-checks: $(BUILD)/config.h
+	@CHECK_FLAGS='-std=gnu11 -fopenmp $(PROBED_ARCH) -I$(BUILD) -Isrc -I. $(PROBED_CFLAGS) \
+	  $(CRITERION_CFLAGS)' tools/lint.sh
 
 check-layers:
 	@tools/check_layers.sh
@@ -127,13 +133,15 @@ asan:
 
 # The suite under the thread sanitizer, after a proof that it can tell a race from none. Only LLVM's
 # OpenMP runtime tells it about barriers (through Archer), hence clang; a second runtime in the same
-# process would do so behind its back, hence the OpenBLAS that has no threads.
+# process would do so behind its back, hence the OpenBLAS that has no threads. Warnings are gcc's task.
 tsan:
 	@tools/install-deps.sh test tsan
-	@tools/tsan_proof.sh build/tsan
+	@$(TSAN_RUN) tools/tsan_proof.sh build/tsan
 	@PROBE_QUIET=1 $(MAKE) BUILD=build/tsan CC=clang OPENBLAS=serial CFLAGS='-O1 -g' \
-	   SANITIZE='-fsanitize=thread' build/tsan/lockstep build/tsan/tests
-	@tools/run_tests.sh build/tsan $(FILTER)
+	   SANITIZE='-fsanitize=thread' WARNINGS=-w build/tsan/lockstep build/tsan/tests
+	@$(TSAN_RUN) tools/run_tests.sh build/tsan $(FILTER)
+TSAN_RUN = OMP_TOOL_LIBRARIES=$$(tools/probe.sh --archer) \
+  TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:abort_on_error=1
 
 # Compiles the CUDA sources for three generations of GPUs (T4, A100, H100); needs no GPU.
 CUDA := $(sort $(wildcard cuda/*.cu))
@@ -175,7 +183,7 @@ help:
 	@echo "Settings: ARCH=native|x86-64-v3|...  STRICT=1 (no fused multiply-add)  CC=clang  V=1"
 	@echo "          CFLAGS='-O2 -g'  OPENBLAS=openmp|pthread|serial  BUILD=folder"
 
-.PHONY: all objects demo test lint check-layers asan tsan nvcc nvcc-objects install uninstall clean \
+.PHONY: all objects test-objects demo test lint lint-checks check-layers asan tsan nvcc nvcc-objects install uninstall clean \
         help FORCE
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

@@ -215,7 +215,7 @@ static void check_shape(int M, int N, int K) {
 }
 
 Test(matmul, judge_rejects_nan_unwritten_zero_transposed_and_gap_writes) {
-    Product p = product_new(5, 5, 9, false, true, 1.0F, 0.0F, 1);
+    Product p = product_new(5, 9, 9, false, true, 1.0F, 0.0F, 1);
     Matrix good = run_product(&matmul_kernels_serial[0], &p);
     cr_assert_eq(first_fault(&p, good), -1);
     float *spot = &good.x[2 * good.leading + 3], kept = *spot;
@@ -223,7 +223,7 @@ Test(matmul, judge_rejects_nan_unwritten_zero_transposed_and_gap_writes) {
     cr_expect_neq(first_fault(&p, good), -1, "a NaN passed");
     *spot = 0.0F;
     cr_expect_neq(first_fault(&p, good), -1, "a zero passed");
-    *spot = kept + 3.0F * (float)p.bound[2 * 5 + 3];
+    *spot = kept + 3.0F * (float)p.bound[2 * 9 + 3];
     cr_expect_neq(first_fault(&p, good), -1, "three times the bound passed");
     *spot = kept;
     good.x[good.columns] = 0.0F;
@@ -333,6 +333,7 @@ Test(matmul, case_13_runs_agree_to_the_bit_on_any_number_of_threads, .timeout = 
                 free(first.x);
                 first = matrix_copy(c);
             } else if (way.kernel->op == OP_matmul && strcmp(way.kernel->name, "sgemm") != 0) {
+                cr_assert_not_null(first.x);
                 cr_assert_arr_eq(c.x, first.x, stored_count(c) * sizeof(float), "%s and on 1",
                                  way.name);
             }

@@ -139,8 +139,8 @@ static Grid choose_grid(int threads, int M, int N) {
             continue;
         }
         int columns = threads / rows, tile_m = packed_tile_rows(), tile_n = packed_tile_columns();
-        double m = ((M - 1) / tile_m / rows + 1) * (double)tile_m;
-        double n = ((N - 1) / tile_n / columns + 1) * (double)tile_n;
+        int m_tiles = (M - 1) / tile_m / rows + 1, n_tiles = (N - 1) / tile_n / columns + 1;
+        double m = (double)m_tiles * tile_m, n = (double)n_tiles * tile_n;
         double cost = m * n + 6.0 * (m + n);
         if (best_cost < 0.0 || cost < best_cost) {
             best = (Grid){rows, columns};

@@ -77,21 +77,21 @@ static int edit_distance(const char *a, const char *b) {
 /* The name that is fewest edits away, or one that contains what was given; NULL when none is near.
  */
 static const char *nearest_name(const char *given, const char *const *names, int name_count) {
-    const char *nearest = NULL;
+    int nearest = -1;
     int best = min_int(3, (int)strlen(given) / 2) + 1;
     for (int i = 0; i < name_count; i++) {
         int distance = edit_distance(given, names[i]);
         if (distance < best) {
             best = distance;
-            nearest = names[i];
+            nearest = i;
         }
     }
-    for (int i = 0; nearest == NULL && given[0] != '\0' && i < name_count; i++) {
+    for (int i = 0; nearest < 0 && given[0] != '\0' && i < name_count; i++) {
         if (strstr(names[i], given) != NULL) {
-            nearest = names[i];
+            nearest = i;
         }
     }
-    return nearest;
+    return nearest < 0 ? NULL : names[nearest];
 }
 
 Status fail_unknown(const char *what, const char *given, const char *const *names, int name_count) {
