@@ -12,7 +12,7 @@
 enum { STREAM_SHAPE = 1, STREAM_CHOICE = 2, STREAM_OPTION = 3, STREAM_DATA = 16 };
 
 /* Elements of all arguments. Above the first, all data are normal (a billion products of denormals
- * would take a minute); above the second, all are equal (the drift of a running sum needs it). */
+ * would take a minute); above the second, all are 1 (20 million of them stop a running sum). */
 enum { MOST_ANY = 1 << 20, MOST_RANDOM = 1 << 22 };
 
 /* ---- distributions -------------------------------------------------------------------------- */
@@ -30,6 +30,13 @@ static float sample_wide(Philox rng, uint64_t i, float constant) {
     (void)constant;
     float size = exp2f(40.0f * philox_uniform(rng, 2 * i) - 20.0f);
     return philox_bits(rng, 2 * i + 1) & 1 ? size : -size;
+}
+
+static float sample_ones(Philox rng, uint64_t i, float constant) {
+    (void)rng;
+    (void)i;
+    (void)constant;
+    return 1.0f;
 }
 
 static float sample_equal(Philox rng, uint64_t i, float constant) {
@@ -95,16 +102,20 @@ static const Distribution distributions[] = {
     {"large", sample_large},   {"exponents", sample_exponents}, {"ties", sample_ties},
     {"nan", sample_nan},
 };
-enum { DISTRIBUTIONS = sizeof distributions / sizeof distributions[0], NORMAL = 0, EQUAL = 2 };
+enum { DISTRIBUTIONS = sizeof distributions / sizeof distributions[0], NORMAL = 0 };
 
 static const Distribution *choose_distribution(OpId op, size_t elements, Philox choice) {
     static const bool speaks_of_nan[OP_COUNT] = {
         [OP_copy] = true,   [OP_vector_add] = true,   [OP_transpose] = true,     [OP_max] = true,
         [OP_argmax] = true, [OP_relu_forward] = true, [OP_relu_backward] = true,
     };
+    static const Distribution ones = {"ones", sample_ones};
     uint32_t count = DISTRIBUTIONS - (speaks_of_nan[op] ? 0 : 1);
     uint32_t chosen = philox_below(choice, 0, count);
-    return &distributions[elements > MOST_RANDOM ? EQUAL : elements > MOST_ANY ? NORMAL : chosen];
+    if (elements > MOST_RANDOM) {
+        return &ones;
+    }
+    return &distributions[elements > MOST_ANY ? NORMAL : chosen];
 }
 
 static void fill_floats(float *x, size_t count, const Distribution *distribution, Philox rng,

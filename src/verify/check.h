@@ -34,7 +34,7 @@ typedef struct CheckResult {
 
 /* Judges one element: the error must be <= the bound, and every comparison with NaN is a no.
  * *headroom = error / bound. Where the reference has NaN or infinity the result must have it too; a
- * value that overflows fp32 within its bound may be infinite. */
+ * value that overflows fp32 itself may be infinite. */
 CheckFault check_element(double got, Approx expected, double *headroom);
 
 /* Runs call on the opened backend and fills *result. The call's inputs lie in host memory (outputs
