@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Wraps a reason under its row. */
-enum { REASON_COLUMN = 30, LINE_COLUMNS = 100 };
+#include "cli/wrap.h"
+
+enum { REASON_COLUMN = 30 }; /* behind backend, kernel and threads */
 
 static const char columns[] = "  backend  kernel       thr   median   IQR    n          rate  of "
                               "ceiling   x serial x OpenBLAS     cold\n";
@@ -58,21 +59,6 @@ static const Figure *fastest(const Figure *figures, int count, const Figure *exc
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static void print_wrapped(const char *text) {
-    int column = REASON_COLUMN;
-    while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
-        if (column + length > LINE_COLUMNS) {
-            printf("\n%*s", REASON_COLUMN, "");
-            column = REASON_COLUMN;
-        }
-        printf("%.*s ", length, text);
-        column += length + 1;
-        text += length + (text[length] == ' ');
-    }
-    printf("\n");
-}
-
 static char *ratio_text(char *text, size_t text_bytes, double ratio) {
     snprintf(text, text_bytes, ratio == 0 ? "-" : ratio < 10 ? "%.2f" : "%.0f", ratio);
     return text;
@@ -82,7 +68,7 @@ static void print_row(const Figure *figure, const Figure *serial, const Figure *
     char median[32], cold[32], rate[32] = "EMULATED", ceiling[32] = "-", a[16], b[16];
     printf("  %-8s %-14s %3d ", figure->backend, figure->kernel, figure->threads);
     if (!stands(figure)) {
-        print_wrapped(figure->refused);
+        wrap_print(REASON_COLUMN, figure->refused);
         return;
     }
     if (!figure->emulated && figure->floor.by_arithmetic && figure->gflops > 0) {
