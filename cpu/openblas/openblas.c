@@ -8,6 +8,8 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
+#include "base/passport.h"
 #include "ops/host.h"
 
 static char device_text[256];
@@ -32,7 +34,7 @@ static Status open_openblas(int threads) {
     omp_set_num_threads(threads);
     openblas_set_num_threads(threads);
     snprintf(device_text, sizeof device_text, "%s (%d thread%s; OpenBLAS core %s, %s)",
-             host_processor(), threads, threads == 1 ? "" : "s", openblas_get_corename(),
+             processor_name(), threads, threads == 1 ? "" : "s", openblas_get_corename(),
              threading_model());
     return STATUS_OK;
 }
@@ -57,8 +59,8 @@ const Backend backend_openblas = {
     .open = open_openblas,
     .close = close_openblas,
     .device = device_openblas,
-    .alloc = host_alloc,
-    .release = host_release,
+    .alloc = memory_alloc,
+    .release = memory_free,
     .upload = host_copy,
     .download = host_copy,
     .synchronize = host_synchronize,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
+#include "base/passport.h"
 #include "ops/host.h"
 
 static char device_text[192];
@@ -13,7 +15,7 @@ static Status open_openmp(int threads) {
     TRY(host_check_threads("openmp", threads));
     omp_set_dynamic(0); /* exactly as many as the plan says */
     omp_set_num_threads(threads);
-    snprintf(device_text, sizeof device_text, "%s (%d thread%s)", host_processor(), threads,
+    snprintf(device_text, sizeof device_text, "%s (%d thread%s)", processor_name(), threads,
              threads == 1 ? "" : "s");
     return STATUS_OK;
 }
@@ -38,8 +40,8 @@ const Backend backend_openmp = {
     .open = open_openmp,
     .close = close_openmp,
     .device = device_openmp,
-    .alloc = host_alloc,
-    .release = host_release,
+    .alloc = memory_alloc,
+    .release = memory_free,
     .upload = host_copy,
     .download = host_copy,
     .synchronize = host_synchronize,

@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
+#include "base/passport.h"
 #include "ops/host.h"
 
 static char device_text[192];
@@ -11,7 +13,7 @@ static char device_text[192];
 /* One thread, whatever the plan grants. */
 static Status open_serial(int threads) {
     TRY(host_check_threads("serial", threads));
-    snprintf(device_text, sizeof device_text, "%s (1 thread)", host_processor());
+    snprintf(device_text, sizeof device_text, "%s (1 thread)", processor_name());
     return STATUS_OK;
 }
 
@@ -35,8 +37,8 @@ const Backend backend_serial = {
     .open = open_serial,
     .close = close_serial,
     .device = device_serial,
-    .alloc = host_alloc,
-    .release = host_release,
+    .alloc = memory_alloc,
+    .release = memory_free,
     .upload = host_copy,
     .download = host_copy,
     .synchronize = host_synchronize,

@@ -1,5 +1,6 @@
 #include "base/passport.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -16,21 +17,32 @@
 #define LOCKSTEP_BUILD "unknown flags"
 #endif
 
-void processor_name(char *text, size_t text_bytes) {
-    snprintf(text, text_bytes, "unknown processor");
-    FILE *file = fopen("/proc/cpuinfo", "r");
+/* Copies the value of the first "model name : value" line; false when there is none. */
+static bool read_model_name(char *name, size_t name_bytes) {
     char line[256];
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        char *colon = strchr(line, ':');
+    bool found = false;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
+        const char *colon = strchr(line, ':');
         if (strncmp(line, "model name", 10) == 0 && colon != NULL) {
-            colon[strcspn(colon, "\n")] = '\0';
-            snprintf(text, text_bytes, "%s", colon + 1 + strspn(colon + 1, " "));
-            break;
+            const char *value = colon + 1 + strspn(colon + 1, " \t");
+            snprintf(name, name_bytes, "%.*s", (int)strcspn(value, "\n"), value);
+            found = name[0] != '\0';
         }
     }
     if (file != NULL) {
         fclose(file);
     }
+    return found;
+}
+
+const char *processor_name(void) {
+    static char name[96];
+    struct utsname system;
+    if (name[0] == '\0' && !read_model_name(name, sizeof name)) {
+        snprintf(name, sizeof name, "%.60s", uname(&system) == 0 ? system.machine : "CPU");
+    }
+    return name;
 }
 
 /* What the compiler was allowed to use, not what the processor could do. */
@@ -56,7 +68,7 @@ void passport_fill(Passport *passport, const ThreadPlan *threads) {
     struct tm utc;
     *passport = (Passport){.threads = *threads};
     snprintf(passport->version, sizeof passport->version, "%s", LOCKSTEP_VERSION);
-    processor_name(passport->processor, sizeof passport->processor);
+    snprintf(passport->processor, sizeof passport->processor, "%s", processor_name());
     snprintf(passport->vector, sizeof passport->vector, "%s", vector_name());
     passport->memory_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     if (uname(&system) == 0) {
@@ -74,8 +86,7 @@ void passport_fill(Passport *passport, const ThreadPlan *threads) {
 }
 
 char *passport_line(char *text, size_t text_bytes, const Passport *passport) {
-    snprintf(text, text_bytes, "%s (%s), %s; Lockstep %s, %s, %s", passport->processor,
-             passport->vector, passport->threads.reason, passport->version, passport->compiler,
-             passport->flags);
+    snprintf(text, text_bytes, "%s (%s), %s; Lockstep %s, %s", passport->processor,
+             passport->vector, passport->threads.reason, passport->version, passport->flags);
     return text;
 }

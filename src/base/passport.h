@@ -24,7 +24,8 @@ void passport_fill(Passport *passport, const ThreadPlan *threads);
 /* One line for people. Returns text. */
 char *passport_line(char *text, size_t text_bytes, const Passport *passport);
 
-/* The processor's model name, "unknown processor" where it cannot be read. */
-void processor_name(char *text, size_t text_bytes);
+/* The processor's model name, "AMD EPYC"; the kind of machine where the system does not say. Static
+ * storage. */
+const char *processor_name(void);
 
 #endif

@@ -65,14 +65,12 @@ static void look_at_threads(Doctor *doctor) {
 }
 
 void doctor_look_at_processor(Doctor *doctor) {
-    char name[96];
     Passport passport;
-    processor_name(name, sizeof name);
     passport_fill(&passport, &doctor->plan);
     const char *widest = peak_loops()->vectors;
     DoctorCheck *check =
-        doctor_add(doctor, "processor", true, "%s; this build uses %s, the processor has %s", name,
-                   passport.vector, widest);
+        doctor_add(doctor, "processor", true, "%s; this build uses %s, the processor has %s",
+                   passport.processor, passport.vector, widest);
     if (strcmp(widest, "4-lane vectors") != 0 && strcmp(widest, passport.vector) != 0) {
         check->needed = false;
         doctor_cure(check, "rebuild for this processor: make clean && make ARCH=native");
