@@ -9,10 +9,15 @@
 
 /* ---- forward, by hand ------------------------------------------------------------------------ */
 
-static void expect_values(const OpCall *call, const char *name, const double *expected) {
+/* Expected numbers and how many. */
+#define VALUES(...) (double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double)
+
+static void expect_values(const OpCall *call, const char *name, const double *expected,
+                          size_t count) {
     Reference reference;
     const Approx *found = refer(&reference, call, name);
-    for (size_t i = 0; i < reference.count[spec_arg(call->spec, name)]; i++) {
+    cr_assert_eq(reference.count[spec_arg(call->spec, name)], count);
+    for (size_t i = 0; i < count; i++) {
         cr_assert(fabs(found[i].value - expected[i]) <= 1e-8 * fabs(expected[i]),
                   "%s %s[%zu]: found %.12g, expected %.12g", op_name(call->spec->op), name, i,
                   found[i].value, expected[i]);
@@ -32,35 +37,35 @@ Test(reference, vectors_by_hand) {
     give(&call, "x", x);
     give(&call, "y", y);
     set(&call, "alpha", -2);
-    expect_values(&call, "y", (double[]){8, 24, -36});
+    expect_values(&call, "y", VALUES(8, 24, -36));
     call = call_of(OP_vector_add, 3, 0, 0);
     give(&call, "a", x);
     give(&call, "b", y);
-    expect_values(&call, "out", (double[]){11, 18, -27});
+    expect_values(&call, "out", VALUES(11, 18, -27));
     call = call_of(OP_fill, 2, 0, 0);
     set(&call, "value", 2.5);
-    expect_values(&call, "x", (double[]){2.5, 2.5});
+    expect_values(&call, "x", VALUES(2.5, 2.5));
     call = unary(OP_copy, x, 3);
-    expect_values(&call, "out", (double[]){1, -2, 3});
+    expect_values(&call, "out", VALUES(1, -2, 3));
     call = call_of(OP_transpose, 2, 3, 0);
     give(&call, "inp", (float[]){1, 2, 3, 4, 5, 6});
-    expect_values(&call, "out", (double[]){1, 4, 2, 5, 3, 6});
+    expect_values(&call, "out", VALUES(1, 4, 2, 5, 3, 6));
 }
 
 Test(reference, reductions_by_hand) {
     const float inp[] = {1, -5, 3, 7, 7, 2};
     OpCall call = call_of(OP_sum, 2, 3, 0);
     give(&call, "inp", inp);
-    expect_values(&call, "out", (double[]){-1, 16});
+    expect_values(&call, "out", VALUES(-1, 16));
     call = call_of(OP_mean, 2, 3, 0);
     give(&call, "inp", inp);
-    expect_values(&call, "out", (double[]){-1.0 / 3.0, 16.0 / 3.0});
+    expect_values(&call, "out", VALUES(-1.0 / 3.0, 16.0 / 3.0));
     call = call_of(OP_max, 2, 3, 0);
     give(&call, "inp", inp);
-    expect_values(&call, "out", (double[]){3, 7});
+    expect_values(&call, "out", VALUES(3, 7));
     call = call_of(OP_argmax, 2, 3, 0);
     give(&call, "inp", inp);
-    expect_values(&call, "out", (double[]){2, 0});
+    expect_values(&call, "out", VALUES(2, 0));
 }
 
 /* a = [[1,2],[3,4],[5,6]], b = [[1,0,-1],[2,1,0]]: a b = [[5,2,-1],[11,4,-3],[17,6,-5]]. */
@@ -71,25 +76,25 @@ Test(reference, matrix_products_by_hand) {
     give(&call, "a", a);
     give(&call, "b", b);
     give(&call, "c", ones);
-    expect_values(&call, "c", (double[]){5, 2, -1, 11, 4, -3, 17, 6, -5});
+    expect_values(&call, "c", VALUES(5, 2, -1, 11, 4, -3, 17, 6, -5));
     set(&call, "alpha", 2);
     set(&call, "beta", -3);
-    expect_values(&call, "c", (double[]){7, 1, -5, 19, 5, -9, 31, 9, -13});
+    expect_values(&call, "c", VALUES(7, 1, -5, 19, 5, -9, 31, 9, -13));
     call = call_of(OP_matmul_forward, 3, 2, 3);
     give(&call, "inp", a);
     give(&call, "weight", b_transposed);
     give(&call, "bias", (float[]){100, 200, 300});
-    expect_values(&call, "out", (double[]){105, 202, 299, 111, 204, 297, 117, 206, 295});
+    expect_values(&call, "out", VALUES(105, 202, 299, 111, 204, 297, 117, 206, 295));
 }
 
 Test(reference, activations_by_hand) {
     const float inp[] = {-1.5f, 0.0f, 2.0f};
     OpCall call = unary(OP_relu_forward, inp, 3);
-    expect_values(&call, "out", (double[]){0, 0, 2});
+    expect_values(&call, "out", VALUES(0, 0, 2));
     call = unary(OP_sigmoid_forward, inp, 3);
-    expect_values(&call, "out", (double[]){0.18242552380635635, 0.5, 0.8807970779778823});
+    expect_values(&call, "out", VALUES(0.18242552380635635, 0.5, 0.8807970779778823));
     call = unary(OP_tanh_forward, inp, 3);
-    expect_values(&call, "out", (double[]){-0.9051482536448665, 0, 0.9640275800758169});
+    expect_values(&call, "out", VALUES(-0.9051482536448665, 0, 0.9640275800758169));
 }
 
 /* Logits (0, 1, 3), label 1: s = e^-3 + e^-2 + 1, loss = 3 + log s - 1. */
@@ -100,8 +105,8 @@ Test(reference, softmax_by_hand) {
     OpCall call = call_of(OP_softmax_cross_entropy_forward, 1, 3, 0);
     give(&call, "logits", logits);
     give(&call, "labels", &label);
-    expect_values(&call, "losses", (double[]){2.0 + log(s)});
-    expect_values(&call, "probs", (double[]){exp(-3.0) / s, exp(-2.0) / s, 1.0 / s});
+    expect_values(&call, "losses", VALUES(2.0 + log(s)));
+    expect_values(&call, "probs", VALUES(exp(-3.0) / s, exp(-2.0) / s, 1.0 / s));
 }
 
 /* All numbers are exact in binary. */
@@ -112,7 +117,7 @@ Test(reference, sgd_and_momentum_by_hand) {
     give(&call, "grad", &grad);
     set(&call, "lr", 0.5);
     set(&call, "weight_decay", 0.25);
-    expect_values(&call, "param", (double[]){2.0 - 0.5 * 3.5});
+    expect_values(&call, "param", VALUES(2.0 - 0.5 * 3.5));
     call = call_of(OP_momentum, 1, 0, 0);
     give(&call, "param", &param);
     give(&call, "grad", &grad);
@@ -120,8 +125,8 @@ Test(reference, sgd_and_momentum_by_hand) {
     set(&call, "lr", 0.5);
     set(&call, "beta", 0.5);
     set(&call, "weight_decay", 0.25);
-    expect_values(&call, "velocity", (double[]){1.5});
-    expect_values(&call, "param", (double[]){1.25});
+    expect_values(&call, "velocity", VALUES(1.5));
+    expect_values(&call, "param", VALUES(1.25));
 }
 
 /* beta1 = 1/2, beta2 = 3/4, step 2: corrections 3/4 and 7/16. With g = 4 (adam: 3 + 0.5 * 2):
@@ -141,11 +146,11 @@ Test(reference, adam_and_adamw_by_hand) {
         set(&call, "eps", 1.0);
         set(&call, "weight_decay", 0.5);
         set(&call, "step", 2);
-        expect_values(&call, "m", (double[]){decoupled ? 2.0 : 2.5});
-        expect_values(&call, "v", (double[]){decoupled ? 5.25 : 7.0});
+        expect_values(&call, "m", VALUES(decoupled ? 2.0 : 2.5));
+        expect_values(&call, "v", VALUES(decoupled ? 5.25 : 7.0));
         double step =
             decoupled ? 0.5 * (8.0 / 3.0) / (sqrt(12.0) + 1.0) : 0.5 * (10.0 / 3.0) / (4.0 + 1.0);
-        expect_values(&call, "param", (double[]){2.0 - step - (decoupled ? 0.5 : 0.0)});
+        expect_values(&call, "param", VALUES(2.0 - step - (decoupled ? 0.5 : 0.0)));
     }
 }
 
@@ -252,14 +257,14 @@ Test(gradients, accumulate_adds_to_what_is_there) {
     give(&call, "dout", dout);
     give(&call, "inp", inp);
     give(&call, "dweight", before);
-    expect_values(&call, "dweight", (double[]){1 * 5 + 3 * 6, 2 * 5 + 4 * 6});
+    expect_values(&call, "dweight", VALUES(1 * 5 + 3 * 6, 2 * 5 + 4 * 6));
     set(&call, "accumulate", 1);
-    expect_values(&call, "dweight", (double[]){123, 234});
+    expect_values(&call, "dweight", VALUES(123, 234));
     call = call_of(OP_matmul_backward_bias, 2, 2, 0);
     give(&call, "dout", dout);
     give(&call, "dbias", before);
     set(&call, "accumulate", 1);
-    expect_values(&call, "dbias", (double[]){104, 206});
+    expect_values(&call, "dbias", VALUES(104, 206));
 }
 
 /* The forward's output as a network would keep it: fp32. */
@@ -300,7 +305,7 @@ Test(gradients, of_relu_at_0_is_0) {
     OpCall call = call_of(OP_relu_backward, 2, 0, 0);
     give(&call, "dout", dout);
     give(&call, "out", zero);
-    expect_values(&call, "dinp", (double[]){0, 0});
+    expect_values(&call, "dinp", VALUES(0, 0));
 }
 
 Test(gradients, of_softmax_cross_entropy) {

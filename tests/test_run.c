@@ -35,7 +35,11 @@ static Status run(const char *first, ...) {
     return cli_run(argc, argv);
 }
 
-static void expect_file(const char *name, int rank, const int *dim, const double *values) {
+/* Expected numbers and how many. */
+#define VALUES(...) (double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double)
+
+static void expect_file(const char *name, int rank, const int *dim, const double *values,
+                        size_t count) {
     Tensor tensor;
     bool was_double = true;
     cr_assert_eq(npy_read(&tensor, &was_double, in_folder(name)), STATUS_OK, "%s",
@@ -45,7 +49,8 @@ static void expect_file(const char *name, int rank, const int *dim, const double
     for (int i = 0; i < rank; i++) {
         cr_assert_eq(tensor.dim[i], dim[i]);
     }
-    for (size_t i = 0; i < tensor.count; i++) {
+    cr_assert_eq(tensor.count, count);
+    for (size_t i = 0; i < count; i++) {
         double found = tensor.dtype == DTYPE_INT32 ? ((const int32_t *)tensor.data)[i]
                                                    : (double)((const float *)tensor.data)[i];
         cr_assert(fabs(found - values[i]) <= 1e-6 * fabs(values[i]), "%s[%zu] is %g, expected %g",
@@ -74,12 +79,12 @@ Test(run, infers_sizes_and_gives_the_right_shape_on_every_backend) {
                          "b=@x.npy", "--set", "trans_b=1", "--set", "alpha=2", "--out", "c=@c.npy",
                          "--check", NULL),
                      STATUS_OK, "%s", status_message());
-        expect_file("c.npy", 2, (int[]){3, 1}, (double[]){10, 22, 34});
+        expect_file("c.npy", 2, (int[]){3, 1}, VALUES(10, 22, 34));
     }
     cr_assert_eq(run("run", "matmul_forward", "--in", "inp=@a.npy", "--in", "weight=@x.npy",
                      "--out", "out=@c.npy", "--check", NULL),
                  STATUS_OK);
-    expect_file("c.npy", 2, (int[]){3, 1}, (double[]){5, 11, 17});
+    expect_file("c.npy", 2, (int[]){3, 1}, VALUES(5, 11, 17));
 }
 
 Test(run, takes_any_shape_a_plain_vector_as_one_row_and_sizes_from_set) {
@@ -87,16 +92,16 @@ Test(run, takes_any_shape_a_plain_vector_as_one_row_and_sizes_from_set) {
     cr_assert_eq(run("run", "axpy", "--in", "y=@cube.npy", "--in", "x=@cube.npy", "--set",
                      "alpha=0.5", "--out", "y=@c.npy", NULL),
                  STATUS_OK);
-    expect_file("c.npy", 3, (int[]){1, 2, 3}, (double[]){1.5, 3, 4.5, 6, 7.5, 9});
+    expect_file("c.npy", 3, (int[]){1, 2, 3}, VALUES(1.5, 3, 4.5, 6, 7.5, 9));
     cr_assert_eq(run("run", "sum", "--in", "inp=@vector.npy", "--out", "out=@c.npy", NULL),
                  STATUS_OK);
-    expect_file("c.npy", 1, (int[]){1}, (double[]){21});
+    expect_file("c.npy", 1, (int[]){1}, VALUES(21));
     cr_assert_eq(run("run", "argmax", "--in", "inp=@a.npy", "--out", "out=@c.npy", NULL),
                  STATUS_OK);
-    expect_file("c.npy", 1, (int[]){3}, (double[]){1, 1, 1});
+    expect_file("c.npy", 1, (int[]){3}, VALUES(1, 1, 1));
     cr_assert_eq(run("run", "fill", "--set", "n=2", "--set", "value=7", "--out", "x=@c.npy", NULL),
                  STATUS_OK);
-    expect_file("c.npy", 1, (int[]){2}, (double[]){7, 7});
+    expect_file("c.npy", 1, (int[]){2}, VALUES(7, 7));
 }
 
 Test(run, names_both_arrays_that_contradict_each_other) {
@@ -157,7 +162,7 @@ Test(run, an_old_output_stays_whole_when_the_new_one_fails) {
     expect_failure(run("run", "matmul_forward", "--in", "inp=@a.npy", "--in", "weight=@wide.npy",
                        "--out", "out=@c.npy", NULL),
                    STATUS_BAD, NULL);
-    expect_file("c.npy", 1, (int[]){2}, (double[]){1, 2});
+    expect_file("c.npy", 1, (int[]){2}, VALUES(1, 2));
     expect_failure(run("run", "relu_forward", "--in", "inp=@a.npy", "--out", "out=@no/c.npy", NULL),
                    STATUS_BAD, "no/c.npy", NULL);
 }

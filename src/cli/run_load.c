@@ -60,7 +60,7 @@ static Status parse_files(const char **paths, const OpSpec *spec, const CliList 
     const char *option = output ? "--out" : "--in";
     for (int k = 0; k < list->count; k++) {
         char name[64];
-        const char *path = NULL;
+        const char *path = "";
         int arg = -1;
         TRY(split_assignment(name, &path, option, list->items[k]));
         TRY(find_argument(&arg, spec, name, output));
@@ -81,7 +81,7 @@ static Status parse_files(const char **paths, const OpSpec *spec, const CliList 
 /* A size (n=1000) or an option (eps=1e-5). */
 static Status set_value(Run *run, const char *text) {
     char name[64], *end = NULL;
-    const char *value = NULL;
+    const char *value = "";
     TRY(split_assignment(name, &value, "--set", text));
     errno = 0;
     double number = strtod(value, &end);
