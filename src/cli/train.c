@@ -25,7 +25,7 @@ static Status parse(TrainArguments *a, int argc, char **argv) {
          "seconds of training steps; evaluations are not counted", 1e-3, 1e9},
         {"--batch", CLI_INT, &a->batch, "N", "images a step (64)", 1, 1 << 24},
         {"--lr", CLI_FLOAT, &a->lr, "X",
-         "learning rate (sgd 0.1, momentum 0.02, adam and adamw 0.001)", 1e-12, 1e6},
+         "learning rate (sgd 0.1, momentum 0.02, adam and adamw 0.001)", 1e-30, 1e30},
         {"--optimizer", CLI_STRING, &a->optimizer, "O", "sgd, momentum, adam or adamw (sgd)", 0, 0},
         {"--seed", CLI_INT, &a->seed, "N", "decides weights and shuffles (1)", 0, INT_MAX},
         {"--precision", CLI_STRING, &a->precision, "P", "fp32, the only one yet (fp32)", 0, 0},

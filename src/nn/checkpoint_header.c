@@ -19,16 +19,24 @@ static void add_tensor(cJSON *list, const Tensor *tensor) {
     cJSON_AddItemToArray(list, item);
 }
 
+/* All 17 digits: cJSON's own printing drops what it thinks is noise, and a resumed run would have
+ * another learning rate. */
+static void add_exact(cJSON *object, const char *key, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    cJSON_AddRawToObject(object, key, text);
+}
+
 static void add_optimizer(cJSON *header, const Run *run) {
     const OptimizerSettings *settings = &run->options.settings;
     cJSON *json = cJSON_AddObjectToObject(header, "optimizer");
     cJSON_AddStringToObject(json, "name", run->optimizer->name);
-    cJSON_AddNumberToObject(json, "lr", settings->lr);
-    cJSON_AddNumberToObject(json, "weight_decay", settings->weight_decay);
-    cJSON_AddNumberToObject(json, "momentum", settings->momentum);
-    cJSON_AddNumberToObject(json, "beta1", settings->beta1);
-    cJSON_AddNumberToObject(json, "beta2", settings->beta2);
-    cJSON_AddNumberToObject(json, "eps", settings->eps);
+    add_exact(json, "lr", settings->lr);
+    add_exact(json, "weight_decay", settings->weight_decay);
+    add_exact(json, "momentum", settings->momentum);
+    add_exact(json, "beta1", settings->beta1);
+    add_exact(json, "beta2", settings->beta2);
+    add_exact(json, "eps", settings->eps);
 }
 
 static void add_tensors(cJSON *header, const Run *run) {
@@ -47,7 +55,7 @@ char *checkpoint_header_make(const Run *run, const CheckpointState *state) {
     snprintf(seed, sizeof seed, "%" PRIu64, run->options.seed); /* a double has only 53 bits */
     cJSON_AddStringToObject(header, "version", state->version);
     cJSON_AddNumberToObject(header, "step", (double)run->step);
-    cJSON_AddNumberToObject(header, "seconds", state->seconds);
+    add_exact(header, "seconds", state->seconds);
     cJSON_AddStringToObject(header, "model", state->model_name);
     cJSON_AddStringToObject(header, "model_text", model_text(text, sizeof text, run->model));
     cJSON_AddStringToObject(header, "data", state->data_name);
@@ -65,7 +73,7 @@ char *checkpoint_header_make(const Run *run, const CheckpointState *state) {
     cJSON *goal = cJSON_AddObjectToObject(header, "goal");
     cJSON_AddNumberToObject(goal, "epochs", (double)state->goal.epochs);
     cJSON_AddNumberToObject(goal, "steps", (double)state->goal.steps);
-    cJSON_AddNumberToObject(goal, "seconds", state->goal.seconds);
+    add_exact(goal, "seconds", state->goal.seconds);
     add_tensors(header, run);
     char *made = cJSON_PrintUnformatted(header);
     cJSON_Delete(header);
