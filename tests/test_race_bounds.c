@@ -28,7 +28,7 @@ Test(race_bounds, a_nudge_moves_each_weight_to_a_neighbour_in_both_directions) {
     for (int i = 0; i < N; i++) {
         weights[i] = nudged[i] = i % 10 == 0 ? 0.0f : (i % 2 ? 1.0f : -1.0f) / (float)(i + 1);
     }
-    nudge_weights(nudged, N, (Philox){7, 3}, 0);
+    nudge_weights(nudged, N, 1, (Philox){7, 3}, 0);
     for (int i = 0; i < N; i++) {
         bool is_up = nudged[i] == nextafterf(weights[i], INFINITY);
         bool is_down = nudged[i] == nextafterf(weights[i], -INFINITY);
@@ -44,6 +44,6 @@ Test(race_bounds, the_bounds_grow_with_what_was_measured_and_with_the_reduction)
     cr_assert_float_eq(bound_step(0.0, 1.0, 0.0, 10000), 100.0 * u, 1e-15);
     cr_assert_float_eq(bound_step(0.0, 1.0, 0.0, 4), 16.0 * u, 1e-15);
     cr_assert_float_eq(bound_step(0.0, 0.0, 3.0, 4), 6.0 * u, 1e-15);
-    cr_assert_float_eq(bound_course(1.0, 0.0), 4.0, 1e-12);
+    cr_assert_float_eq(bound_course(1.0, 0.0, 9), 4.0, 1e-12);
     cr_assert_float_eq(bound_course_loss(0.0, 1.0, 1024), 64.0 * u, 1e-15);
 }

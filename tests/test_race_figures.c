@@ -185,12 +185,12 @@ Test(race_table, fits_in_80_columns_with_three_backends_and_with_nothing_measure
     static RaceCurve empty;
     const char *names[] = {"serial", "openmp", "openblas"};
     Terminal terminal = {.out = stdout, .width = 80, .height = 24, .utf8 = true};
-    report = (RaceReport){.model = "mlp:784-512-256-10",
-                          .data = "mnist-small",
-                          .batch = 64,
-                          .count = 3,
-                          .wall_limit_s = 20.0,
-                          .agreement.agree = true};
+    static Model model = {.name = "mlp:784-512-256-10"};
+    static Dataset data = {.name = "mnist-small"};
+    RaceOptions options = {
+        .model = &model, .data = &data, .train = train_default_options, .wall_limit_s = 20.0};
+    report = (RaceReport){.options = &options, .optimizer = "sgd", .count = 3};
+    report.agreement.agree = true;
     for (int measured = 0; measured < 2; measured++) {
         for (int i = 0; i < 3; i++) {
             OpCost costs[OP_COUNT] = {0};

@@ -36,9 +36,9 @@ double distance_of_updates(const float *a_after, const float *a_before, const fl
     return sqrt(sum);
 }
 
-/* In sign-magnitude order the neighbour away from zero is the next bit pattern. 32 weights share
- * one random word. */
-void nudge_weights(float *weights, size_t n, Philox rng, uint64_t first) {
+/* The bit patterns of one sign are in the order of magnitude: a neighbour is the next pattern. 32
+ * weights share one random word. What would cross zero or leave the finite numbers stays. */
+void nudge_weights(float *weights, size_t n, uint32_t neighbours, Philox rng, uint64_t first) {
     uint32_t word = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
@@ -46,30 +46,32 @@ void nudge_weights(float *weights, size_t n, Philox rng, uint64_t first) {
             word = philox_bits(rng, first + i / 32);
         }
         memcpy(&bits, &weights[i], sizeof bits);
-        if (weights[i] != 0.0f && isfinite(weights[i])) {
-            bits += (word >> (i % 32)) & 1u ? 1u : UINT32_MAX;
+        uint32_t magnitude = bits & 0x7fffffffu;
+        if (magnitude > neighbours && magnitude + neighbours < 0x7f800000u) {
+            bits = (word >> (i % 32)) & 1u ? bits + neighbours : bits - neighbours;
             memcpy(&weights[i], &bits, sizeof bits);
         }
     }
 }
 
+/* max(16, sqrt(n)) u: what a chain of about n roundings may come to, relative to its result. */
+static double rounding(int longest) {
+    return fmax(step_factor, sqrt((double)longest)) * UNIT_ROUNDOFF;
+}
+
 double bound_step(double sigma, double update_norm, double weight_norm, int longest) {
-    double arithmetic = fmax(step_factor, sqrt((double)longest)) * UNIT_ROUNDOFF;
-    return step_factor * sigma + arithmetic * update_norm + 2.0 * UNIT_ROUNDOFF * weight_norm;
+    return step_factor * sigma + rounding(longest) * update_norm +
+           2.0 * UNIT_ROUNDOFF * weight_norm;
 }
 
-double bound_course(double twin_distance, double weight_norm) {
-    return course_factor * twin_distance + 2.0 * UNIT_ROUNDOFF * weight_norm;
-}
-
-static double loss_rounding(double loss, int longest) {
-    return fmax(step_factor, sqrt((double)longest)) * UNIT_ROUNDOFF * (1.0 + fabs(loss));
+double bound_course(double twin_distance, double weight_norm, int longest) {
+    return course_factor * twin_distance + rounding(longest) * weight_norm;
 }
 
 double bound_step_loss(double sigma, double loss, int longest) {
-    return step_factor * sigma + loss_rounding(loss, longest);
+    return step_factor * sigma + rounding(longest) * (1.0 + fabs(loss));
 }
 
 double bound_course_loss(double twin_distance, double loss, int longest) {
-    return course_factor * twin_distance + loss_rounding(loss, longest);
+    return course_factor * twin_distance + rounding(longest) * (1.0 + fabs(loss));
 }

@@ -80,7 +80,7 @@ static cJSON *finding_json(const RaceReport *report, const AgreeFinding *finding
         return cJSON_CreateNull();
     }
     cJSON *item = cJSON_CreateObject();
-    cJSON_AddStringToObject(item, "backend", report->results[finding->runner].backend);
+    cJSON_AddStringToObject(item, "backend", report->results[finding->run].backend);
     cJSON_AddNumberToObject(item, "step", (double)finding->step);
     cJSON_AddStringToObject(item, "what", finding->what);
     cJSON_AddNumberToObject(item, "distance", finding->distance);
@@ -109,12 +109,14 @@ cJSON *race_json(const RaceReport *report) {
     for (int i = 0; i < report->count; i++) {
         cJSON_AddItemToArray(list, result_json(&report->results[i]));
     }
-    cJSON_AddStringToObject(object, "model", report->model);
+    const RaceOptions *options = report->options;
+    cJSON_AddStringToObject(object, "model", options->model->name);
     cJSON_AddNumberToObject(object, "weights", (double)report->weight_count);
-    cJSON_AddStringToObject(object, "data", report->data);
-    cJSON_AddNumberToObject(object, "batch", report->batch);
+    cJSON_AddStringToObject(object, "data", options->data->name);
+    cJSON_AddNumberToObject(object, "batch", options->train.batch);
     cJSON_AddStringToObject(object, "optimizer", report->optimizer);
-    cJSON_AddNumberToObject(object, "seed", (double)report->seed);
+    cJSON_AddNumberToObject(object, "lr", report->lr);
+    cJSON_AddNumberToObject(object, "seed", (double)options->train.seed);
     cJSON_AddNumberToObject(object, "steps", (double)report->steps);
     cJSON_AddNumberToObject(object, "epochs", report->epochs);
     cJSON_AddNumberToObject(object, "seconds", report->wall_s);

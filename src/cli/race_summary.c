@@ -24,19 +24,20 @@ static void fact(Frame *frame, const char *label, const char *text) {
 
 static void print_facts(Frame *frame, const RaceReport *report) {
     const Passport *passport = &report->passport;
+    const RaceOptions *options = report->options;
     char text[512], a[32], b[32];
     snprintf(text, sizeof text, "%s (%s), %s", passport->processor, passport->vector,
              passport->threads.reason);
     fact(frame, "machine", text);
     snprintf(text, sizeof text, "Lockstep %s, %s", passport->version, passport->flags);
     fact(frame, "build", text);
-    snprintf(text, sizeof text, "%s, %s weights, fp32, %s, seed %llu", report->model,
-             race_grouped(a, (int64_t)report->weight_count), report->optimizer,
-             (unsigned long long)report->seed);
+    snprintf(text, sizeof text, "%s, %s weights, fp32, %s, learning rate %g, seed %llu",
+             options->model->name, race_grouped(a, (int64_t)report->weight_count),
+             report->optimizer, report->lr, (unsigned long long)options->train.seed);
     fact(frame, "model", text);
     snprintf(text, sizeof text, "%s, %s images to train on, %s to test, batches of %d",
-             report->data, race_grouped(a, report->train_count),
-             race_grouped(b, report->test_count), report->batch);
+             options->data->name, race_grouped(a, options->data->train.count),
+             race_grouped(b, options->data->test.count), options->train.batch);
     fact(frame, "data", text);
     snprintf(text, sizeof text,
              "%s steps (%.1f epochs) on each backend, one step each in turn; %.1f s in all, of "
@@ -141,8 +142,8 @@ static void print_finding(Frame *frame, const RaceReport *report, const AgreeFin
     snprintf(text, sizeof text,
              "%s: nearest to its bound came %s of %s at step %lld, %.2g apart where %.2g is "
              "allowed (%.2g %% of it).",
-             claim, finding->what, report->results[finding->runner].backend,
-             (long long)finding->step, finding->distance, finding->bound,
+             claim, finding->what, report->results[finding->run].backend, (long long)finding->step,
+             finding->distance, finding->bound,
              finding->bound > 0.0 ? 100.0 * finding->distance / finding->bound : 0.0);
     frame_wrap(frame, 2, text);
 }
@@ -155,7 +156,7 @@ static void print_fault(Frame *frame, const RaceReport *report) {
     frame_print(frame, ", they did not learn the same.\n");
     snprintf(text, sizeof text,
              "%s and %s part at step %lld: %s is %.3g apart, the bound is %.3g %s.",
-             report->results[fault->runner].backend, report->results[agreement->referee].backend,
+             report->results[fault->run].backend, report->results[agreement->referee].backend,
              (long long)fault->step, fault->what, fault->distance, fault->bound,
              agreement->fault_is_step ? "for one step from equal weights" : "for the whole course");
     frame_wrap(frame, 2, text);
@@ -185,7 +186,7 @@ static void print_agreement(Frame *frame, const RaceReport *report) {
         frame, 2,
         "(Distances are L2 norms. A step may differ by what rounding explains: 16 times what "
         "moving each weight to its neighbouring number changes. A course may part as far "
-        "as 4 times what swapping one image in the first batch does.)");
+        "as 4 times what one wrong label in the first batch does.)");
 }
 
 void race_summary(Frame *frame, const RaceReport *report) {

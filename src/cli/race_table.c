@@ -173,23 +173,23 @@ void race_table_operations(Frame *frame, const RaceReport *report, int row_limit
 /* Seconds left by the limit that there is; NAN before that can be told. */
 static double seconds_left(const RaceReport *report) {
     double left = (double)NAN;
-    if (report->wall_limit_s > 0.0) {
-        left = report->wall_limit_s - report->wall_s;
+    if (report->options->wall_limit_s > 0.0) {
+        left = report->options->wall_limit_s - report->wall_s;
     }
-    if (report->step_limit > 0 && report->steps > 0) {
+    if (report->options->step_limit > 0 && report->steps > 0) {
         double pace = report->wall_s / (double)report->steps;
-        left = fmin(left, pace * (double)(report->step_limit - report->steps));
+        left = fmin(left, pace * (double)(report->options->step_limit - report->steps));
     }
     return left < 0.0 ? 0.0 : left;
 }
 
 static double part_done(const RaceReport *report) {
     double done = 0.0;
-    if (report->wall_limit_s > 0.0) {
-        done = report->wall_s / report->wall_limit_s;
+    if (report->options->wall_limit_s > 0.0) {
+        done = report->wall_s / report->options->wall_limit_s;
     }
-    if (report->step_limit > 0) {
-        done = fmax(done, (double)report->steps / (double)report->step_limit);
+    if (report->options->step_limit > 0) {
+        done = fmax(done, (double)report->steps / (double)report->options->step_limit);
     }
     return done > 1.0 ? 1.0 : done;
 }
@@ -228,7 +228,8 @@ static void agreement_line(Frame *frame, const RaceReport *report) {
 void race_table_live(Frame *frame, const RaceReport *report) {
     int rows = frame->terminal->height - LIVE_ROWS_ABOVE - report->count - 2;
     frame_style(frame, STYLE_BOLD, "  Lockstep race");
-    frame_print(frame, "  %s on %s, batch %d, fp32\n", report->model, report->data, report->batch);
+    frame_print(frame, "  %s on %s, batch %d, fp32\n", report->options->model->name,
+                report->options->data->name, report->options->train.batch);
     progress_line(frame, report);
     frame_print(frame, "\n");
     race_table_speed(frame, report);
