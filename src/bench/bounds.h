@@ -29,19 +29,22 @@
  * that many would come together less than once in a million times.
  *
  * The whole course. From the first such exception on, two right courses part for good, and the
- * network sets the pace: 10^-7 becomes 10^-4 in that step and 10^-3 a few hundred steps later. A
- * nudge of one rounding unit at each step measures this only if it happens to meet an exception
- * early; measured, it did so too late in one race of ten. The honest yardstick is the smallest
- * accident itself: a twin of the referee that is told one wrong label in its first batch and
- * nothing wrong ever after. Its distance is at least that of one exception in the first step, and
- * from then on the network amplifies both alike:
+ * network sets the pace: measured, 10^-7 of the weights becomes 10^-4 in that step and 10^-3 a few
+ * hundred steps later. A nudge of one rounding unit at each step, the obvious yardstick, shows this
+ * only once it meets an exception itself; it did not in 512 steps of a race in which a right pair
+ * had. So the yardstick is the smallest accident itself: a twin of the referee that is told one
+ * wrong label in its first batch and nothing wrong ever after. It parts by at least one exception
+ * in the first step, and from then on the network amplifies both alike:
  *
- *     ||a - b|| <= 4 max over the steps so far of ||twin - referee|| + max(16, sqrt(n)) u
- * ||weights||
+ *     ||a - b|| <= 4 max_steps ||twin - referee|| + max(16, sqrt(n)) u ||weights||
  *
- * Over seeds, optimizers and lengths, right pairs stayed below 0.6 of the maximum alone. This bound
- * is loose, and must be: it catches what goes wrong now and then, if it does more than one wrong
- * label (and not in the referee, whose own lapses would widen it). What is wrong in each step is the first check's prey. */
+ * This bound is loose, and must be: it catches what goes wrong now and then, if it does more than
+ * one wrong label (and not in the referee, whose lapses would widen the bound). What is wrong in
+ * each step is the first check's prey.
+ *
+ * Measured with serial, openmp and openblas, two models, SGD and Adam, three seeds, 600 steps:
+ * right pairs came to at most 0.3 of the first bound and 0.2 of the second. tests/test_race_agree.c
+ * holds both against wrong kernels. */
 #ifndef LOCKSTEP_BOUNDS_H
 #define LOCKSTEP_BOUNDS_H
 
