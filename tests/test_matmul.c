@@ -345,16 +345,18 @@ Test(matmul, case_13_runs_agree_to_the_bit_on_any_number_of_threads, .timeout = 
     }
 }
 
-/* A rectangle has the bits that it has within the whole, wherever it is cut. */
+/* What makes the OpenMP kernel independent of the number of threads. */
 Test(matmul, packed_rectangles_have_the_bits_of_the_whole) {
-    Product p = product_new(61, 83, 300, false, false, 1.5F, -0.5F, 0);
+    int rows = 3 * packed_tile_rows(), columns = 2 * packed_tile_columns(), K = 300;
+    int M = 2 * rows + 5, N = 2 * columns + 3;
+    Product p = product_new(M, N, K, false, false, 1.5F, -0.5F, 0);
     Matrix whole = matrix_copy(p.c), part = matrix_copy(p.c);
-    packed_matmul(whole.x, p.a.x, p.b.x, 1.5F, -0.5F, false, false, 61, 83, 300, 300, 83, 83);
-    for (int i = 0; i < 61; i += 23) {
-        for (int j = 0; j < 83; j += 29) {
-            int m = 61 - i < 23 ? 61 - i : 23, n = 83 - j < 29 ? 83 - j : 29;
-            packed_matmul(part.x + i * 83 + j, p.a.x + i * 300, p.b.x + j, 1.5F, -0.5F, false,
-                          false, m, n, 300, 300, 83, 83);
+    packed_matmul(whole.x, p.a.x, p.b.x, 1.5F, -0.5F, false, false, M, N, K, K, N, N);
+    for (int i = 0; i < M; i += rows) {
+        for (int j = 0; j < N; j += columns) {
+            int m = M - i < rows ? M - i : rows, n = N - j < columns ? N - j : columns;
+            packed_matmul(part.x + i * N + j, p.a.x + i * K, p.b.x + j, 1.5F, -0.5F, false, false,
+                          m, n, K, K, N, N);
         }
     }
     cr_assert_arr_eq(whole.x, part.x, stored_count(whole) * sizeof(float));

@@ -83,13 +83,12 @@ static inline void layer_backward_weight(matmul_fn *product, float *dweight, con
  */
 
 /* The contract of matmul. The serial backend gives it the whole output, the OpenMP backend one
- * rectangle per thread. Each element is summed in an order that depends on K alone, so a rectangle
- * has the same bits as it has within the whole. Works in buffers of fixed size that belong to the
- * calling thread and go when it ends. */
+ * rectangle per thread. Each element is summed in an order that depends on K alone; a rectangle cut
+ * at multiples of the micro-tile has the bits that it has within the whole. Works in buffers of
+ * fixed size that belong to the calling thread and go when it ends. */
 matmul_fn packed_matmul;
 
-/* Rows and columns of the micro-tile, the part of the output that is summed in registers. Splits of
- * the output between threads lose nothing where they fall on multiples of these. */
+/* Rows and columns of the micro-tile, the part of the output that is summed in registers. */
 int packed_tile_rows(void);
 int packed_tile_columns(void);
 

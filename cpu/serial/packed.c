@@ -16,9 +16,16 @@
  * What limits it: nothing but the multiply-adds, for large sizes. */
 #include "cpu/serial/matmul.h"
 
-/* The widest vector that the compiler was told the processor has: 64 bytes for AVX-512, 32 for
- * AVX, 16 for SSE and NEON. */
-enum { VECTOR_BYTES = __BIGGEST_ALIGNMENT__, LANES = VECTOR_BYTES / (int)sizeof(float) };
+/* The widest vector that the compiler was told the processor has; 16 bytes: SSE, NEON, any other.
+ */
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64 };
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32 };
+#else
+enum { VECTOR_BYTES = 16 };
+#endif
+enum { LANES = VECTOR_BYTES / (int)sizeof(float) };
 typedef float Vector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef float Vector4 __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -29,9 +36,9 @@ enum {
     TILE_ROWS = VECTOR_BYTES == 64 ? 12 : 6,
     TILE_VECTORS = 2,
     TILE_COLUMNS = TILE_VECTORS * LANES,
-    BLOCK_K = 16384 / (TILE_COLUMNS * (int)sizeof(float)), /* a panel of b takes half of L1 */
-    BLOCK_ROWS = 240,                                      /* with BLOCK_K = 256: 144 KiB of L2 */
-    BLOCK_COLUMNS = 512,
+    BLOCK_K = VECTOR_BYTES == 64 ? 128 : 256, /* a panel of b takes at most half of L1 */
+    BLOCK_ROWS = 240,                         /* a block of a: 240 KiB, half of L2 or less */
+    BLOCK_COLUMNS = 512,                      /* a block of b: 512 KiB */
 };
 
 static _Thread_local float a_block[BLOCK_ROWS * BLOCK_K] __attribute__((aligned(64)));
