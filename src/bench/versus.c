@@ -93,7 +93,7 @@ static Status compare(Versus *versus, const VersusPlan *plan, Torch *children) {
 Status versus_torch(Versus *versus, const VersusPlan *plan) {
     Torch children[VERSUS_MAX_SETTINGS] = {0};
     *versus = (Versus){0};
-    TRY(torch_find_python(versus->python, sizeof versus->python, plan->python));
+    snprintf(versus->python, sizeof versus->python, "%s", plan->python);
     versus->setting_count = list_settings(versus->settings, plan->threads);
     Status status = compare(versus, plan, children);
     for (int i = 0; i < VERSUS_MAX_SETTINGS; i++) {

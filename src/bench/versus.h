@@ -22,7 +22,7 @@ typedef struct Versus {
 } Versus;
 
 typedef struct VersusPlan {
-    const char *python; /* NULL: find one */
+    const char *python; /* from torch_find_python */
     int threads;        /* that both sides may use */
     double seconds;
     int rounds; /* 0: as many as fit */
@@ -36,7 +36,7 @@ typedef struct VersusPlan {
     int check_count;
 } VersusPlan;
 
-/* STATUS_MISSING without a PyTorch; STATUS_NO when the two sides come to different losses: then
+/* STATUS_NO when the two sides come to different losses: then
  * they do not do the same work, and there is no figure. */
 Status versus_torch(Versus *versus, const VersusPlan *plan);
 

@@ -5,6 +5,7 @@
 
 #include "bench/bench.h"
 #include "bench/neighbours.h"
+#include "bench/pytorch.h"
 #include "bench/size.h"
 #include "cli/bench_against.h"
 #include "cli/bench_report.h"
@@ -100,6 +101,27 @@ static Status add_backend(Session *session, const char *name, OpId op) {
     return STATUS_OK;
 }
 
+/* No backend has a kernel of that name: lists those of all. */
+static Status unknown_kernel(const Settings *settings, OpId op) {
+    const char *names[BENCH_MAX_CONTENDERS];
+    char what[64];
+    int count = 0;
+    for (int b = 0; b < backend_count(); b++) {
+        const Kernel *kernel;
+        for (int i = 0; (kernel = backend_kernel(backend_at(b), op, i)) != NULL; i++) {
+            bool known = count == BENCH_MAX_CONTENDERS;
+            for (int n = 0; n < count; n++) {
+                known = known || strcmp(names[n], kernel->name) == 0;
+            }
+            if (!known) {
+                names[count++] = kernel->name;
+            }
+        }
+    }
+    snprintf(what, sizeof what, "kernel of %s", op_name(op));
+    return fail_unknown(what, settings->kernels, names, count);
+}
+
 static Status gather(Session *session, OpId op) {
     const Settings *settings = session->settings;
     session->count = 0;
@@ -111,12 +133,7 @@ static Status gather(Session *session, OpId op) {
             TRY(add_backend(session, backend_at(i)->name, op));
         }
     }
-    if (session->count == 0) {
-        return fail("no kernel named '%.40s' for %s on these backends; `lockstep list kernels` "
-                    "shows them all",
-                    settings->kernels, op_name(op));
-    }
-    return STATUS_OK;
+    return session->count > 0 ? STATUS_OK : unknown_kernel(settings, op);
 }
 
 /* Measures the peaks with so many threads, where they are not known yet. */
@@ -288,13 +305,40 @@ static Status bench(const Settings *settings) {
     return status;
 }
 
+/* Names and sizes, before anything takes time. */
+static Status check_names(const Settings *settings) {
+    Backend be;
+    OpCall call;
+    OpId op;
+    for (int i = 0; i < settings->backends.count; i++) {
+        TRY(backend_get(&be, settings->backends.items[i]));
+    }
+    for (int i = 0; i < settings->ops.count; i++) {
+        if (strcmp(settings->ops.items[i], "train_step") == 0) {
+            continue;
+        }
+        TRY(op_find(&op, settings->ops.items[i]));
+        call_init(&call, op);
+        for (int s = 0; s < settings->sizes.count; s++) {
+            TRY(size_set(&call, settings->sizes.items[s]));
+        }
+    }
+    return STATUS_OK;
+}
+
 /* What the options say together. */
 static Status check_settings(Settings *settings) {
+    TRY(check_names(settings));
     if (settings->against != NULL && strcmp(settings->against, "pytorch") != 0) {
         return fail("--against '%.40s': only pytorch can be compared with", settings->against);
     }
     if (settings->against != NULL && settings->ops.count == 0) {
         return fail("--against pytorch: name what to compare, such as train_step or matmul");
+    }
+    if (settings->against != NULL) {
+        static char python[512];
+        TRY(torch_find_python(python, sizeof python, settings->python));
+        settings->python = python;
     }
     if (settings->bench.seconds == 0) {
         settings->bench.seconds = settings->against != NULL ? 10 : 0.5;

@@ -8,7 +8,7 @@
 #include "ops/spec.h"
 
 typedef struct AgainstSettings {
-    const char *python; /* NULL: find one */
+    const char *python; /* from torch_find_python */
     int threads;
     double seconds;
     int rounds; /* 0: as many as fit */

@@ -7,8 +7,8 @@
 
 enum { REASON_COLUMN = 30 }; /* behind backend, kernel and threads */
 
-static const char columns[] = "  backend  kernel       thr   median   IQR    n          rate  of "
-                              "ceiling   x serial x OpenBLAS     cold\n";
+static const char columns[] = "  backend  kernel         thr   median   IQR    n          rate  "
+                              "of ceiling  x serial x OpenBLAS     cold\n";
 
 char *bench_shape_text(char *text, size_t text_bytes, const OpCall *call) {
     size_t used = 0;
@@ -80,7 +80,7 @@ static void print_row(const Figure *figure, const Figure *serial, const Figure *
         snprintf(ceiling, sizeof ceiling, "%.0f %% %s", figure->percent_of_ceiling,
                  figure->floor.by_arithmetic ? "arith." : figure->floor.ceiling);
     }
-    printf("%8s %3.0f %% %4d %13s %12s %9s %10s %8s\n",
+    printf("%8s %3.0f %% %4d %13s %11s %9s %10s %8s\n",
            duration_text(median, sizeof median, figure->ns.median),
            100.0 * stats_iqr(&figure->ns) / figure->ns.median, figure->ns.count, rate, ceiling,
            ratio_text(a, sizeof a, speedup(figure, serial)),
