@@ -63,7 +63,7 @@ static Status choose_batch(Turn *turn, double target_ns) {
     long calls = 1;
     double ns = 0;
     TRY(time_calls(turn, 1, &ns));
-    while (ns < BATCH_MIN_NS / 2 && calls < BATCH_MAX_CALLS) {
+    while (ns < 0.5 * BATCH_MIN_NS && calls < BATCH_MAX_CALLS) {
         calls *= 2;
         TRY(time_calls(turn, calls, &ns));
     }

@@ -110,13 +110,14 @@ static double time_work(const Crew *crew, const Work *work) {
 
 /* The best nanoseconds a pass of TRIES tries, each of about TRY_NS or more. */
 static double best_pass_ns(const Crew *crew, Work *work) {
-    double best = INFINITY;
+    double best = HUGE_VAL;
     int tries = TRIES;
     work->passes = work->arithmetic ? 10000 : 1;
     time_work(crew, work); /* warm-up: threads awake, caches filled */
     for (int i = 0; i < tries; i++) {
         double ns = time_work(crew, work);
-        best = fmin(best, ns / (double)work->passes);
+        double pass_ns = ns / (double)work->passes;
+        best = pass_ns < best ? pass_ns : best;
         if (best * (double)work->passes < TRY_NS) { /* too short to tell: not counted as a try */
             work->passes *= 2;
             i = -1;
@@ -145,8 +146,9 @@ static void measure_level(PeakLevel *level, const Crew *crew, size_t thread_byte
         work.n = thread_bytes / sizeof(float) / (size_t)arrays / PEAK_BLOCK * PEAK_BLOCK;
         work.n = work.n > 0 ? work.n : PEAK_BLOCK;
         double bytes = (double)work.n * sizeof(float) * patterns[pattern].transfers * crew->threads;
-        for (int library = 0; library <= (pattern == PEAK_COPY); library++) {
-            work.by_library = library == 1;
+        int ways = pattern == PEAK_COPY ? 2 : 1;
+        for (int way = 0; way < ways; way++) {
+            work.by_library = way == 1;
             raise_to(&level->gbytes_per_s[pattern], bytes / best_pass_ns(crew, &work));
         }
     }

@@ -19,8 +19,6 @@
 #include "config.h" /* written by the build: LOCKSTEP_DATA_DIR */
 #endif
 
-extern char **environ;
-
 enum { ANSWER_BYTES = 4096, TIMEOUT_MS = 300000, ENVIRONMENT_MAX = 1024 };
 
 static const char cure[] = "apt-get install python3-torch, or give a Python that has it with "
@@ -131,7 +129,7 @@ static int spawn(pid_t *child, const char *python, const char *script, char **en
 static Status ask(Torch *torch, cJSON *command, cJSON **answer);
 
 static Status introduce(Torch *torch) {
-    cJSON *command = cJSON_CreateObject(), *answer;
+    cJSON *command = cJSON_CreateObject(), *answer = NULL;
     cJSON_AddStringToObject(command, "do", "start");
     cJSON_AddNumberToObject(command, "threads", torch->threads.torch);
     cJSON_AddNumberToObject(command, "seed", 1);
@@ -235,7 +233,7 @@ static Status ask(Torch *torch, cJSON *command, cJSON **answer) {
 
 /* Sends a command that chooses the work, and keeps the variant that the child chose. */
 static Status choose_work(Torch *torch, cJSON *command) {
-    cJSON *answer;
+    cJSON *answer = NULL;
     TRY(ask(torch, command, &answer));
     const char *variant = cJSON_GetStringValue(cJSON_GetObjectItem(answer, "variant"));
     snprintf(torch->variant, sizeof torch->variant, "%s", variant == NULL ? "" : variant);
@@ -267,7 +265,7 @@ Status torch_set_op(Torch *torch, const char *op, const size_t *dims, int dim_co
 }
 
 Status torch_run(Torch *torch, long count, double *ns, double *loss) {
-    cJSON *command = cJSON_CreateObject(), *answer;
+    cJSON *command = cJSON_CreateObject(), *answer = NULL;
     cJSON_AddStringToObject(command, "do", "run");
     cJSON_AddNumberToObject(command, "count", (double)count);
     TRY(ask(torch, command, &answer));

@@ -275,14 +275,13 @@ static void print_report(Session *session, const Passport *passport, double busy
 
 /* Runs everything under one passport. */
 static Status bench(const Settings *settings) {
-    static Session session; /* large */
+    Session session = {.settings = settings};
     ThreadPlan plan;
     Passport passport;
     char line[512];
     Neighbours before = neighbours_now();
     TRY(threads_plan(&plan, settings->threads));
     passport_fill(&passport, &plan);
-    session.settings = settings;
     session.threads = plan.threads;
     session.rows = cJSON_CreateArray();
     session.comparisons = cJSON_CreateArray();

@@ -223,8 +223,8 @@ void doctor_look_at_display(Doctor *doctor) {
     } else if (x != NULL && *x != '\0') {
         doctor_add(doctor, "display", false, "X %.100s", x);
     } else {
-        check = doctor_add(doctor, "display", false, "none");
-        doctor_cure(check, "optional; the terminal and pictures work without one. Over ssh: "
-                           "ssh -X");
+        doctor_cure(doctor_add(doctor, "display", false, "none"),
+                    "optional; the terminal and pictures work without one. Over ssh: "
+                    "ssh -X");
     }
 }
