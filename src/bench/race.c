@@ -12,12 +12,17 @@
  * not at the steps 1, 2, 4, 8, ... */
 enum { EVALUATION_PART = 5, CHECK_PART = 10 };
 
+/* A step longer than this many medians was disturbed. */
+static const double USUAL_FACTOR = 1.5;
+
 typedef struct Runner {
     Backend backend;
     bool is_open;
     Run *run;
     Stopwatch watch;
-    uint64_t measured_ns; /* of the steps behind run->costs: all after the warm-up */
+    double usual_ms;   /* an undisturbed step; 0 before it is known */
+    uint64_t usual_ns; /* the sum of all steps behind costs */
+    OpCost costs[OP_COUNT];
     double accuracy;
     RaceCurve curve;
 } Runner;
@@ -129,6 +134,22 @@ static int runner_in_turn(const Race *race, int k) {
     return (first + step) % race->count;
 }
 
+/* Adds up where the time of a step went, if it was an undisturbed one after the warm-up: where
+ * another program took the processor, the operation that happened to run gets the blame. */
+static void add_costs(Runner *runner, uint64_t ns) {
+    const Stopwatch *watch = &runner->watch;
+    int count = watch->sample_count;
+    if ((count & (count - 1)) == 0) { /* 0, 1, 2, 4, 8, ...: often enough to know the median */
+        runner->usual_ms = USUAL_FACTOR * stopwatch_stats(watch).median;
+    }
+    bool usual = count > 0 && (double)ns * 1e-6 <= runner->usual_ms;
+    for (int op = 0; op < OP_COUNT; op++) {
+        runner->costs[op].ns += usual ? runner->run->costs[op].ns : 0;
+        runner->run->costs[op] = (OpCost){0};
+    }
+    runner->usual_ns += usual ? ns : 0;
+}
+
 static Status take_step(Race *race, int index) {
     Runner *runner = &race->runners[index];
     Run *run = runner->run;
@@ -142,11 +163,7 @@ static Status take_step(Race *race, int index) {
     }
     stopwatch_add(&runner->watch, ns, left >= run->options.batch);
     race->losses[index] = agree_running_loss(race->losses[index], (double)loss, run->step);
-    runner->measured_ns += ns;
-    if (run->step <= STOPWATCH_WARMUP) {
-        runner->measured_ns = 0;
-        memset(run->costs, 0, sizeof run->costs);
-    }
+    add_costs(runner, ns);
     return STATUS_OK;
 }
 
@@ -248,7 +265,7 @@ static void report_runner(RaceResult *result, const Race *race, int index) {
     result->images_per_s = result->step_ms.median > 0.0
                                ? race->options.train.batch / (result->step_ms.median * 1e-3)
                                : (double)NAN;
-    race_result_shares(result, runner->run->costs, runner->measured_ns);
+    race_result_shares(result, runner->costs, runner->usual_ns);
     for (int t = 0; t < RACE_TARGETS; t++) {
         result->time_to_s[t] = race_curve_time_to(&runner->curve, race_targets[t]);
     }

@@ -35,7 +35,7 @@ typedef struct RaceCurve {
 
 typedef struct RaceShare {
     OpId op;      /* OP_COUNT: what is left: gathering the batch, the loop itself */
-    double share; /* of the time of all measured steps, 0 to 1 */
+    double share; /* of the time of all undisturbed steps, 0 to 1 */
     double ms;    /* that share of the median step */
 } RaceShare;
 
@@ -69,7 +69,7 @@ double race_curve_time_to(const RaceCurve *curve, double accuracy);
  */
 RacePoint race_curve_at(const RaceCurve *curve, double own_s);
 
-/* Fills the shares from what the fronts added up during measured steps of total_ns. */
+/* Fills the shares from what the fronts added up during steps of total_ns. */
 void race_result_shares(RaceResult *result, const OpCost costs[OP_COUNT], uint64_t total_ns);
 
 /* Fills in what takes all runners to say: both speedups (of medians; none for emulated times, none

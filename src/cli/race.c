@@ -155,7 +155,7 @@ typedef struct Display {
 } Display;
 
 static void show(Display *display, const Race *race) {
-    static RaceReport report;
+    RaceReport report;
     uint64_t now_ns = clock_now_ns();
     if (now_ns < display->next_ns || (!display->terminal.live && !display->lines)) {
         return;
@@ -204,7 +204,7 @@ static Status print_result(const RaceReport *report, bool json) {
 }
 
 static Status run_race(const RaceOptions *options, bool json) {
-    static RaceReport report;
+    RaceReport report;
     Race *race = NULL;
     Display display = {.terminal = terminal_of(json ? stderr : stdout), .lines = !json};
     display.frame.terminal = &display.terminal;
@@ -228,9 +228,9 @@ static Status run_race(const RaceOptions *options, bool json) {
 Status cli_race(int argc, char **argv) {
     RaceArguments arguments = {
         .model = "mlp", .data = "mnist-small", .optimizer = "sgd", .batch = 64, .seed = 1};
-    static RaceOptions options;
-    static Model model;
-    static Dataset data;
+    RaceOptions options = {0};
+    Model model = {0};
+    Dataset data = {0};
     TRY(parse(&arguments, argc, argv));
     TRY(choose(&options, &arguments));
     TRY(dataset_load(&data, arguments.data));

@@ -54,6 +54,28 @@ static void add_learning(cJSON *row, const RaceResult *result) {
     }
 }
 
+/* Kernels other than the defaults: {"matmul_forward": "naive"} */
+static void add_kernels(cJSON *row, const Backend *backend) {
+    cJSON *item = cJSON_AddObjectToObject(row, "kernels");
+    for (int op = 0; op < OP_COUNT; op++) {
+        if (backend->chosen[op] != NULL && !backend->chosen[op]->is_default) {
+            cJSON_AddStringToObject(item, op_name((OpId)op), backend->chosen[op]->name);
+        }
+    }
+}
+
+static void add_absent(cJSON *object) {
+    cJSON *list = cJSON_AddArrayToObject(object, "absent");
+    for (int b = 0; b < backend_count(); b++) {
+        if (backend_at(b)->missing != NULL) {
+            cJSON *item = cJSON_CreateObject();
+            cJSON_AddStringToObject(item, "backend", backend_at(b)->name);
+            cJSON_AddStringToObject(item, "reason", backend_at(b)->missing);
+            cJSON_AddItemToArray(list, item);
+        }
+    }
+}
+
 static cJSON *result_json(const RaceResult *result) {
     cJSON *row = cJSON_CreateObject();
     cJSON_AddStringToObject(row, "backend", result->backend);
@@ -107,8 +129,11 @@ cJSON *race_json(const RaceReport *report) {
     add_agreement(object, report);
     cJSON *list = cJSON_AddArrayToObject(object, "results");
     for (int i = 0; i < report->count; i++) {
-        cJSON_AddItemToArray(list, result_json(&report->results[i]));
+        cJSON *row = result_json(&report->results[i]);
+        add_kernels(row, &report->options->backends[i]);
+        cJSON_AddItemToArray(list, row);
     }
+    add_absent(object);
     const RaceOptions *options = report->options;
     cJSON_AddStringToObject(object, "model", options->model->name);
     cJSON_AddNumberToObject(object, "weights", (double)report->weight_count);

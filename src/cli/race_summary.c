@@ -22,6 +22,30 @@ static void fact(Frame *frame, const char *label, const char *text) {
     frame_free(&body);
 }
 
+/* Kernels other than the defaults, by backend; backends that cannot race here, and why. */
+static void print_choices(Frame *frame, const RaceReport *report) {
+    char text[512];
+    int used = 0;
+    for (int i = 0; i < report->count; i++) {
+        const Backend *backend = &report->options->backends[i];
+        for (int op = 0; op < OP_COUNT && used < (int)sizeof text; op++) {
+            const Kernel *kernel = backend->chosen[op];
+            if (kernel != NULL && !kernel->is_default) {
+                used +=
+                    snprintf(text + used, sizeof text - (size_t)used, "%s%s:%s=%s",
+                             used > 0 ? ", " : "", backend->name, op_name((OpId)op), kernel->name);
+            }
+        }
+    }
+    fact(frame, "kernels", used > 0 ? text : "the default of each operation");
+    for (int b = 0; b < backend_count(); b++) {
+        if (backend_at(b)->missing != NULL) {
+            snprintf(text, sizeof text, "%s: %s", backend_at(b)->name, backend_at(b)->missing);
+            fact(frame, "absent", text);
+        }
+    }
+}
+
 static void print_facts(Frame *frame, const RaceReport *report) {
     const Passport *passport = &report->passport;
     const RaceOptions *options = report->options;
@@ -39,9 +63,10 @@ static void print_facts(Frame *frame, const RaceReport *report) {
              options->data->name, race_grouped(a, options->data->train.count),
              race_grouped(b, options->data->test.count), options->train.batch);
     fact(frame, "data", text);
+    print_choices(frame, report);
     snprintf(text, sizeof text,
-             "%s steps (%.1f epochs) on each backend, one step each in turn; %.1f s in all, of "
-             "which %.1f s for evaluating and %.1f s for checking agreement",
+             "%s steps (%.1f epochs) on each backend, one step each in turn; %.1f s, of which "
+             "%.1f s to evaluate and %.1f s to check agreement",
              race_grouped(a, report->steps), report->epochs, report->wall_s, report->evaluation_s,
              report->agreement_s);
     fact(frame, "race", text);
@@ -63,7 +88,8 @@ static void print_speed(Frame *frame, const RaceReport *report) {
     }
     int used = snprintf(text, sizeof text,
                         "step ms: median of %d steps, each alone on the machine, without warm-up "
-                        "and smaller last batches. Cold first step:",
+                        "and smaller last batches; speedups are ratios of medians. Cold first "
+                        "step:",
                         samples);
     for (int i = 0; i < report->count && used < (int)sizeof text; i++) {
         used +=

@@ -83,7 +83,7 @@ void race_table_speed(Frame *frame, const RaceReport *report) {
 /* The operation that has the largest share on any runner, of those not shown yet. */
 static OpId next_operation(const RaceReport *report, const bool shown[OP_COUNT]) {
     OpId best = OP_COUNT;
-    double largest = 0.0;
+    double largest = 0.005; /* what would show as 0 % stays in "other" */
     for (int i = 0; i < report->count; i++) {
         for (int s = 0; s < report->results[i].share_count; s++) {
             const RaceShare *share = &report->results[i].shares[s];
