@@ -342,6 +342,32 @@ Test(verify, every_kernel_of_every_backend_is_within_its_bounds, .timeout = 120)
     verify_report_release(&report);
 }
 
+/* A backend whose ladders are the written mutants: every row of the report is a no. */
+Test(verify, every_kernel_of_a_wrong_backend_fails_and_is_named, .timeout = 120) {
+    VerifyReport report = {0};
+    Backend wrong;
+    CALL_OK(backend_get(&wrong, "serial"));
+    wrong.name = "wrong";
+    wrong.tables = mutant_tables;
+    VerifyPlan plan = {.op = VERIFY_ALL_OPS,
+                       .instead = &wrong,
+                       .seed = 20260101,
+                       .cases = 32, /* the next one is 1000^3 */
+                       .threads = 1};
+    CALL_OK(verify_run(&report, &plan, NULL));
+    cr_assert_gt(report.row_count, 80);
+    for (int i = 0; i < report.row_count; i++) {
+        cr_assert_gt(report.rows[i].failed, 0, "%s %s", op_name(report.rows[i].op),
+                     report.rows[i].kernel->name);
+    }
+    cr_assert_gt(report.failed, report.row_count);
+    cr_assert_eq(report.listed, VERIFY_LISTED);
+    cr_assert_eq(report.failures[0].op, OP_fill);
+    cr_assert_str_eq(report.failures[0].backend, "wrong");
+    cr_assert_neq(report.failures[0].result.fault, CHECK_OK);
+    verify_report_release(&report);
+}
+
 static Status command(const char *const *words) {
     char *argv[16];
     int argc = 0;

@@ -15,11 +15,9 @@ typedef struct Subject {
     VerifyRow row;
 } Subject;
 
-/* The backend, its kernel chosen when given. */
+/* The kernels of op on this backend, or the plan's. */
 static Status add_subjects(Subject *subjects, int *count, const VerifyPlan *plan, OpId op,
-                           const char *backend_name) {
-    Backend backend;
-    TRY(backend_get(&backend, backend_name));
+                           Backend backend) {
     TRY(backend.open(plan->threads));
     if (plan->kernel != NULL) {
         TRY(backend_choose_kernel(&backend, op, plan->kernel));
@@ -41,13 +39,19 @@ static Status add_subjects(Subject *subjects, int *count, const VerifyPlan *plan
 /* Every backend of the plan that has the kernel of the plan; it must be found somewhere. */
 static Status find_subjects(Subject *subjects, int *count, const VerifyPlan *plan, OpId op) {
     Status latest = STATUS_OK;
+    Backend backend;
     *count = 0;
+    if (plan->instead != NULL) {
+        return add_subjects(subjects, count, plan, op, *plan->instead);
+    }
     if (plan->backend != NULL) {
-        return add_subjects(subjects, count, plan, op, plan->backend);
+        TRY(backend_get(&backend, plan->backend));
+        return add_subjects(subjects, count, plan, op, backend);
     }
     for (int b = 0; b < backend_count(); b++) {
         if (backend_at(b)->missing == NULL) {
-            Status status = add_subjects(subjects, count, plan, op, backend_at(b)->name);
+            TRY(backend_get(&backend, backend_at(b)->name));
+            Status status = add_subjects(subjects, count, plan, op, backend);
             latest = status != STATUS_OK ? status : latest;
         }
     }

@@ -10,10 +10,11 @@ enum { VERIFY_ALL_OPS = -1, VERIFY_CASES = 64, VERIFY_LISTED = 64 };
 
 /* What to verify. */
 typedef struct VerifyPlan {
-    int op;              /* an OpId, or VERIFY_ALL_OPS */
-    const char *backend; /* NULL: every one that can run here */
-    const char *kernel;  /* NULL: every one; otherwise op must be given */
-    const char *shape;   /* "MxNxK", NULL: the edges and random ones; otherwise op must be given */
+    int op;                 /* an OpId, or VERIFY_ALL_OPS */
+    const char *backend;    /* NULL: every one that can run here */
+    const Backend *instead; /* NULL, or one that the registry lacks: a test's, full of faults */
+    const char *kernel;     /* NULL: every one; otherwise op must be given */
+    const char *shape; /* "MxNxK", NULL: the edges and random ones; otherwise op must be given */
     uint64_t seed;
     int cases;   /* for each operation */
     int threads; /* for the backends */
