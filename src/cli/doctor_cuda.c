@@ -212,11 +212,12 @@ void doctor_look_at_cuda(Doctor *doctor) {
 
 void doctor_look_at_display(Doctor *doctor) {
     const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
-    DoctorCheck *check =
-        doctor_add(doctor, "SDL2", false, "%s", LOCKSTEP_HAVE_SDL2 ? "built in" : "not built in");
-    if (!LOCKSTEP_HAVE_SDL2) {
-        doctor_cure(check, "optional, for windows: apt-get install libsdl2-dev libsdl2-ttf-dev, "
-                           "then make");
+    if (LOCKSTEP_HAVE_SDL2) {
+        doctor_add(doctor, "SDL2", false, "built in");
+    } else {
+        doctor_cure(doctor_add(doctor, "SDL2", false, "not built in"),
+                    "optional, for windows: apt-get install libsdl2-dev libsdl2-ttf-dev, then "
+                    "make");
     }
     if (wayland != NULL && *wayland != '\0') {
         doctor_add(doctor, "display", false, "Wayland %.100s", wayland);
