@@ -24,9 +24,9 @@ class TrainStep:
     """zero_grad, forward, loss, backward, SGD step, and the loss read: one whole training step.
 
     The file holds Lockstep's own first weights and its data in the order of its first epoch, so
-    that both sides must come to the same losses: for each layer weight (OC,C) and bias (OC), then images
-    (batches, batch, C), all fp32, then labels (batches, batch) as int32, in this machine's byte
-    order. A step takes the next batch and begins again after the last.
+    that both sides must come to the same losses: for each layer weight (OC,C) and bias (OC), then
+    images (batches, batch, C), all fp32, then labels (batches, batch) as int32, in this machine's
+    byte order. A step takes the next batch and begins again after the last.
     """
 
     def __init__(self, torch, layers, batch, batches, lr, file):

@@ -63,6 +63,7 @@ enum { PEAK_SETS = 2 };
 typedef struct Session {
     const Settings *settings;
     int threads;
+    int allowed; /* processors: more threads than these have no higher peak */
     BenchContender contenders[BENCH_MAX_CONTENDERS]; /* of the operation at hand */
     int count;
     Peaks peaks[PEAK_SETS]; /* with one thread, and with all */
@@ -142,6 +143,7 @@ static Status know_peaks(Session *session, int threads) {
     if (peaks->threads != 0) {
         return STATUS_OK;
     }
+    threads = threads < session->allowed ? threads : session->allowed;
     fprintf(stderr, "measuring this machine's peaks with %d thread%s\n", threads,
             threads == 1 ? "" : "s");
     TRY(peak_measure(peaks, threads, false));
@@ -283,6 +285,7 @@ static Status bench(const Settings *settings) {
     TRY(threads_plan(&plan, settings->threads));
     passport_fill(&passport, &plan);
     session.threads = plan.threads;
+    session.allowed = plan.allowed;
     session.rows = cJSON_CreateArray();
     session.comparisons = cJSON_CreateArray();
     if (!settings->json) {
