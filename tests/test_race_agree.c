@@ -76,8 +76,8 @@ Test(race_agree, right_backends_pass_over_seeds_and_optimizers) {
 }
 
 Test(race_agree, right_backends_pass_on_digits_of_784_pixels) {
-    check_right((Setting){"mlp:784-128-10", "mnist-small", "sgd", 1, 300, 64});
-    check_right((Setting){"mlp:784-128-10", "mnist-small", "adam", 2, 200, 50});
+    check_right((Setting){"mlp:784-128-10", "mnist-small", "sgd", 1, 130, 64});
+    check_right((Setting){"mlp:784-128-10", "mnist-small", "adam", 2, 70, 50});
 }
 
 Test(race_agree, right_backends_pass_with_two_hidden_layers) {

@@ -79,22 +79,22 @@ static Status make_all(Agree *agree) {
     return make_twin(agree, referee);
 }
 
-Status agree_create(Agree **created, Run *const *runs, int count, int referee) {
-    Agree *agree = calloc(1, sizeof *agree);
-    if (agree == NULL) {
+Status agree_create(Agree **agree, Run *const *runs, int count, int referee) {
+    Agree *made = calloc(1, sizeof *made);
+    if (made == NULL) {
         return fail("out of memory for the agreement check");
     }
     for (int i = 0; i < count; i++) {
-        agree->runs[i] = runs[i];
+        made->runs[i] = runs[i];
     }
-    agree->count = count;
-    agree->verdict = (Agreement){.agree = true, .referee = referee};
-    Status status = count > 1 ? make_all(agree) : STATUS_OK; /* alone: nothing to compare */
+    made->count = count;
+    made->verdict = (Agreement){.agree = true, .referee = referee};
+    Status status = count > 1 ? make_all(made) : STATUS_OK; /* alone: nothing to compare */
     if (status != STATUS_OK) {
-        agree_destroy(agree);
+        agree_destroy(made);
         return fail_at(status, "agreement check");
     }
-    *created = agree;
+    *agree = made;
     return STATUS_OK;
 }
 

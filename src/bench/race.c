@@ -93,19 +93,19 @@ static Status make_all(Race *race) {
     return STATUS_OK;
 }
 
-Status race_create(Race **created, const RaceOptions *options) {
-    Race *race = calloc(1, sizeof *race);
-    if (race == NULL) {
+Status race_create(Race **race, const RaceOptions *options) {
+    Race *made = calloc(1, sizeof *made);
+    if (made == NULL) {
         return fail("out of memory for a race");
     }
-    race->options = *options;
-    race->count = options->backend_count;
-    Status status = make_all(race);
+    made->options = *options;
+    made->count = options->backend_count;
+    Status status = make_all(made);
     if (status != STATUS_OK) {
-        race_destroy(race);
+        race_destroy(made);
         return status;
     }
-    *created = race;
+    *race = made;
     return STATUS_OK;
 }
 

@@ -49,14 +49,14 @@ static void print_choices(Frame *frame, const RaceReport *report) {
 static void print_facts(Frame *frame, const RaceReport *report) {
     const Passport *passport = &report->passport;
     const RaceOptions *options = report->options;
-    char text[512], a[32], b[32];
+    char text[512], model[160], a[32], b[32];
     snprintf(text, sizeof text, "%s (%s), %s", passport->processor, passport->vector,
              passport->threads.reason);
     fact(frame, "machine", text);
     snprintf(text, sizeof text, "Lockstep %s, %s", passport->version, passport->flags);
     fact(frame, "build", text);
     snprintf(text, sizeof text, "%s, %s weights, fp32, %s, learning rate %g, seed %llu",
-             options->model->name, race_grouped(a, (int64_t)report->weight_count),
+             race_model(model, options->model), race_grouped(a, (int64_t)report->weight_count),
              report->optimizer, report->lr, (unsigned long long)options->train.seed);
     fact(frame, "model", text);
     snprintf(text, sizeof text, "%s, %s images to train on, %s to test, batches of %d",

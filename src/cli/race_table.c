@@ -31,6 +31,23 @@ const char *race_grouped(char text[32], int64_t value) {
     return text;
 }
 
+const char *race_model(char text[160], const Model *model) {
+    int used = snprintf(text, 160, "%s", model->name), features = 1;
+    if (strchr(model->name, ':') != NULL) {
+        return text;
+    }
+    for (int d = 0; d < model->input.rank; d++) {
+        features *= model->input.dim[d];
+    }
+    used += snprintf(text + used, 160 - (size_t)used, " %d", features);
+    for (int i = 0; i < model->layer_count && used < 160; i++) {
+        if (model->layers[i].units > 0) {
+            used += snprintf(text + used, 160 - (size_t)used, "-%d", model->layers[i].units);
+        }
+    }
+    return text;
+}
+
 /* The runner with the shortest median step, -1 before there is one; emulated times do not count. */
 static int fastest(const RaceReport *report) {
     int best = -1;
@@ -228,7 +245,8 @@ static void agreement_line(Frame *frame, const RaceReport *report) {
 void race_table_live(Frame *frame, const RaceReport *report) {
     int rows = frame->terminal->height - LIVE_ROWS_ABOVE - report->count - 2;
     frame_style(frame, STYLE_BOLD, "  Lockstep race");
-    frame_print(frame, "  %s on %s, batch %d, fp32\n", report->options->model->name,
+    char model[160];
+    frame_print(frame, "  %s on %s, batch %d, fp32\n", race_model(model, report->options->model),
                 report->options->data->name, report->options->train.batch);
     progress_line(frame, report);
     frame_print(frame, "\n");

@@ -24,6 +24,9 @@ struct cJSON *race_json(const RaceReport *report);
 
 /* "1.23", "12.3", "123": three digits that matter, right-aligned in `columns`; "-" for NAN. */
 const char *race_number(char text[32], double value, int columns);
+/* "mlp 784-128-10": the model's name and the widths of its layers that learn, where the name does
+ * not say them. Returns text. */
+const char *race_model(char text[160], const Model *model);
 /* "12,345" */
 const char *race_grouped(char text[32], int64_t value);
 
