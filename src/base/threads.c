@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Turns of libgomp's waiting loop, each a pause of some 10 to 40 ns. */
+#define SPIN_COUNT "1000"
+
 enum { MAX_ASKED = 1024, MAX_PROCESSORS = 8192, PATH_BYTES = 1024 };
 
 /* Processors in this process's affinity mask; the ones online if the mask cannot be read. */
@@ -137,4 +140,22 @@ Status threads_plan(ThreadPlan *plan, int asked) {
              plan->allowed, plan->online, quota,
              plan->threads > granted ? "; more threads than that slow each other down" : "");
     return STATUS_OK;
+}
+
+static const char MARK[] = "LOCKSTEP_LIMITS_SPINNING"; /* this process was started by itself */
+
+void threads_limit_spinning(char **argv) {
+    if (getenv(MARK) != NULL) {
+        unsetenv(MARK);
+        unsetenv("GOMP_SPINCOUNT"); /* it has been read; children shall find what the user set */
+        return;
+    }
+    if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL) {
+        return;
+    }
+    if (setenv(MARK, "1", 1) == 0 && setenv("GOMP_SPINCOUNT", SPIN_COUNT, 1) == 0) {
+        execv("/proc/self/exe", argv);
+    }
+    unsetenv(MARK); /* no second start here: go on with the default */
+    unsetenv("GOMP_SPINCOUNT");
 }

@@ -2,18 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/threads.h"
 #include "cli/cli.h"
 #include "ops/backend.h"
-
-/* Commands land one by one while the first version is written; a weak one may still be absent. */
-#pragma weak cli_list
-#pragma weak cli_train
-#pragma weak cli_race
-#pragma weak cli_verify
-#pragma weak cli_bench
-#pragma weak cli_run
-#pragma weak cli_data
-#pragma weak cli_doctor
 
 typedef struct Command {
     const char *name;
@@ -48,7 +39,7 @@ static Status run_command(int argc, char **argv) {
     TRY(registry_check());
     for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
-        if (strcmp(commands[i].name, argv[1]) == 0 && commands[i].run != NULL) {
+        if (strcmp(commands[i].name, argv[1]) == 0) {
             return commands[i].run(argc - 1, argv + 1);
         }
     }
@@ -56,6 +47,7 @@ static Status run_command(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    threads_limit_spinning(argv);
     if (argc < 2) {
         print_usage(stderr);
         return STATUS_BAD;
