@@ -44,7 +44,7 @@ FORBIDDEN := $(filter -ffast-math -Ofast -funsafe-math% -ffinite-math% -fassocia
 $(if $(FORBIDDEN),$(error CFLAGS has $(FORBIDDEN): Lockstep is never built with it))
 
 # The targets below start make again or need nothing from the probe; the others read its findings.
-OUTER := demo test lint check-layers asan tsan nvcc uninstall clean help
+OUTER := deps demo test lint check-layers asan tsan nvcc uninstall clean help
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(OUTER),$(MAKECMDGOALS)),all),)
 include $(BUILD)/config.mk
 endif
@@ -60,8 +60,11 @@ LIBS     := $(PROBED_LIBS) -lm
 
 # ---- building ----------------------------------------------------------------------------------
 all: $(BUILD)/lockstep
+	@: # so that make says nothing where nothing was to do
 objects: $(OBJECTS)
 test-objects: $(TEST_OBJECTS)
+test-programs: $(BUILD)/lockstep $(BUILD)/tests
+	@:
 
 $(BUILD)/lockstep: $(OBJECTS)
 	@echo "  LINK $@"
@@ -101,6 +104,9 @@ FORCE:
 # ---- running -----------------------------------------------------------------------------------
 DEMO := race --model mlp --data mnist-small --backends serial,openmp,openblas --seconds 20
 
+deps:
+	@tools/install-deps.sh test
+
 demo:
 	@tools/install-deps.sh build
 	@$(MAKE) all
@@ -109,7 +115,7 @@ demo:
 # FILTER='matmul/*' runs only those tests; tests/*.sh are counted with them.
 test:
 	@tools/install-deps.sh test
-	@$(MAKE) $(BUILD)/lockstep $(BUILD)/tests
+	@$(MAKE) test-programs
 	@tools/run_tests.sh $(BUILD) $(FILTER)
 
 lint:
@@ -127,8 +133,7 @@ check-layers:
 asan:
 	@tools/install-deps.sh test
 	@PROBE_QUIET=1 $(MAKE) BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
-	   SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' \
-	   build/asan/lockstep build/asan/tests
+	   SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test-programs
 	@tools/run_tests.sh build/asan $(FILTER)
 
 # The suite under the thread sanitizer, after a proof that it can tell a race from none. Only LLVM's
@@ -138,7 +143,7 @@ tsan:
 	@tools/install-deps.sh test tsan
 	@$(TSAN_RUN) tools/tsan_proof.sh build/tsan
 	@PROBE_QUIET=1 $(MAKE) BUILD=build/tsan CC=clang OPENBLAS=serial CFLAGS='-O1 -g' \
-	   SANITIZE='-fsanitize=thread' WARNINGS=-w build/tsan/lockstep build/tsan/tests
+	   SANITIZE='-fsanitize=thread' WARNINGS=-w test-programs
 	@$(TSAN_RUN) tools/run_tests.sh build/tsan $(FILTER)
 TSAN_RUN = OMP_TOOL_LIBRARIES=$$(tools/probe.sh --archer) \
   TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:abort_on_error=1
@@ -158,6 +163,7 @@ $(BUILD)/nvcc/%.o: %.cu
 SHARE := $(DESTDIR)$(PREFIX)/share/lockstep
 
 install: $(BUILD)/lockstep
+	@:
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)
 	install -m 755 $(BUILD)/lockstep $(DESTDIR)$(PREFIX)/bin/lockstep
 	install -m 644 LICENSE $(SHARE)/LICENSE
@@ -172,6 +178,7 @@ clean:
 
 help:
 	@echo "make             build build/lockstep, after a look at what this machine offers"
+	@echo "make deps        install what the build and the tests need (Debian, Ubuntu), else list it"
 	@echo "make demo        train one network on every CPU backend, side by side (20 s each)"
 	@echo "make test        build and run the tests; FILTER='base/*' runs some of them"
 	@echo "make lint        compiler warnings as errors, clang-tidy, cppcheck, format, layers, scripts"
@@ -183,7 +190,7 @@ help:
 	@echo "Settings: ARCH=native|x86-64-v3|...  STRICT=1 (no fused multiply-add)  CC=clang  V=1"
 	@echo "          CFLAGS='-O2 -g'  OPENBLAS=openmp|pthread|serial  BUILD=folder"
 
-.PHONY: all objects test-objects demo test lint lint-checks check-layers asan tsan nvcc nvcc-objects install uninstall clean \
-        help FORCE
+.PHONY: all objects test-objects test-programs deps demo test lint lint-checks check-layers asan \
+        tsan nvcc nvcc-objects install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

@@ -11,7 +11,7 @@ TestSuite(data_fuzz, .init = fixture_open, .fini = fixture_close);
 
 enum { MUTATIONS = 2000, SEED = 20 };
 
-static unsigned char original[4096], mutant[8192], packed[8192];
+static unsigned char original[FIXTURE_FILE_BYTES], mutant[8192], packed[8192];
 
 /* mutant = original with one to four bits or bytes changed, or cut, or with bytes put in. Early
  * bytes, where headers are, are hit more often. Returns its length. */

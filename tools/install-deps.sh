@@ -53,7 +53,7 @@ all_packages() { # SYSTEM THING...: each package once
 }
 
 print_names() {
-    echo "Install these, then run make again:"
+    echo "Install these, then run make again (on Debian and Ubuntu, make deps does it):"
     # shellcheck disable=SC2086
     while read -r system command; do
         echo "  $command $(all_packages "$system" "$@")"
@@ -126,7 +126,8 @@ for package in $install; do
 done
 if [ -n "$unknown" ]; then
     echo "lockstep: apt does not offer:$unknown" >&2
-    echo "  On Ubuntu they are in 'universe': sudo add-apt-repository universe" >&2
+    echo "  On Ubuntu they are in 'universe'. To turn it on: apt-get install" >&2
+    echo "  software-properties-common && add-apt-repository universe   (as root)" >&2
     echo "  They are in Debian 12, Ubuntu 24.04 and newer releases of both." >&2
     exit 1
 fi
