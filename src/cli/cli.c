@@ -52,10 +52,20 @@ static Status append(CliList *list, const char *item, const char *name) {
     return STATUS_OK;
 }
 
-/* "a,b,c" to three items. They are pieces of one copy that lives as long as the program: a command
- * line is parsed once. */
+/* A copy of text that lives as long as the program: a command line is parsed once, and its lists
+ * point into the copies. NULL when there is no memory. */
+static char *keep_copy(const char *text) {
+    static char *kept[CLI_LIST_MAX];
+    static int kept_count;
+    if (kept_count == CLI_LIST_MAX) {
+        return NULL;
+    }
+    return kept[kept_count++] = strdup(text);
+}
+
+/* "a,b,c" to three items, the pieces of one copy. */
 static Status split_commas(CliList *list, const char *value, const char *name) {
-    char *copy = strdup(value);
+    char *copy = keep_copy(value);
     list->count = 0;
     if (copy == NULL) {
         return fail("%s: out of memory", name);
@@ -67,7 +77,6 @@ static Status split_commas(CliList *list, const char *value, const char *name) {
         }
         if (*piece == '\0') {
             list->count = 0;
-            free(copy);
             return fail("%s '%s': an empty item; expected a list such as a,b,c", name, value);
         }
         TRY(append(list, piece, name));

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/outfile.h"
 #include "cli/train_job.h"
-#include "data/outfile.h"
 #include "nn/safetensors.h"
 
 enum { DEFAULT_EPOCHS = 5, DEFAULT_SAVE_SECONDS = 60 };

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/outfile.h"
 #include "data/infile.h"
-#include "data/outfile.h"
 #include "nn/checkpoint_header.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files hold the little end first");

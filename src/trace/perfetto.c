@@ -2,8 +2,8 @@
  * one thread by their times: operations lie inside their step, shares inside their operation. */
 #include "trace/perfetto.h"
 
+#include "base/outfile.h"
 #include "base/trace.h"
-#include "data/outfile.h"
 
 static const char *const kind_names[TRACE_KIND_COUNT] = {
     [TRACE_STEP] = "step",

@@ -1,7 +1,7 @@
 /* A file that appears all at once: written under a temporary name beside its place, then synced and
  * renamed. Whatever happens in between, its name holds the old content or the whole new one. */
-#ifndef LOCKSTEP_DATA_OUTFILE_H
-#define LOCKSTEP_DATA_OUTFILE_H
+#ifndef LOCKSTEP_OUTFILE_H
+#define LOCKSTEP_OUTFILE_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "data/outfile.h"
+#include "base/outfile.h"
 
 #include <errno.h>
 #include <stdarg.h>
