@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "data/publish.h"
+#include "base/publish.h"
 
 enum { TEXT_BYTES = 1024 };
 

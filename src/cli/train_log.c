@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "data/publish.h"
+#include "base/publish.h"
 
 /* *kept = bytes up to the first line of a step after `resumed`, or up to a line without an end. */
 static Status find_end(long *kept, FILE *file, const char *path, int64_t resumed) {

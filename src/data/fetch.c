@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "data/publish.h"
+#include "base/publish.h"
 
 enum {
     CONNECT_SECONDS = 20,

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/publish.h"
 #include "data/bytes.h"
 #include "data/fetch.h"
-#include "data/publish.h"
 
 enum {
     TRIES_PER_MIRROR = 3,

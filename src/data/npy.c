@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/publish.h"
 #include "data/bytes.h"
 #include "data/npy_header.h"
-#include "data/publish.h"
 
 enum { MAX_HEADER_BYTES = 1 << 16, CHUNK_COUNT = 4096 };
 

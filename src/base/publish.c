@@ -1,4 +1,4 @@
-#include "data/publish.h"
+#include "base/publish.h"
 
 #include <errno.h>
 #include <fcntl.h>

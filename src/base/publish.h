@@ -1,7 +1,7 @@
 /* The last step of writing a file that nobody may ever see half: fsync, rename, fsync the folder.
  * After a crash at any moment the final name holds the old content or the whole new one. */
-#ifndef LOCKSTEP_DATA_PUBLISH_H
-#define LOCKSTEP_DATA_PUBLISH_H
+#ifndef LOCKSTEP_PUBLISH_H
+#define LOCKSTEP_PUBLISH_H
 
 #include "base/status.h"
 
