@@ -229,8 +229,10 @@ static Status compare_course(Agree *agree, int r, AgreeFinding *nearest) {
     return STATUS_OK;
 }
 
+/* Not after the first step: Adam's goes by the gradient's sign alone, and a label that is wrong
+ * need not have moved the twin yet. */
 Status agree_check_course(Agree *agree) {
-    if (agree->twin == NULL || !agree->verdict.agree) {
+    if (agree->twin == NULL || !agree->verdict.agree || agree->twin->step < 2) {
         return STATUS_OK;
     }
     TRY(measure_twin(agree));

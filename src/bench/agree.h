@@ -39,8 +39,9 @@ Status agree_create(Agree **agree, Run *const *runs, int count, int referee);
  * running loss. */
 Status agree_round(Agree *agree, const double *losses);
 
-/* The checks, between rounds. They leave the runs as they were, costs included. What they find is
- * in the verdict; they fail only when a step fails. After a fault they do nothing. */
+/* The checks, between rounds; of the course from step 2 on. They leave the runs as they were, costs
+ * included. What they find is in the verdict; they fail only when a step fails. After a fault they
+ * do nothing. */
 Status agree_check_step(Agree *agree);
 Status agree_check_course(Agree *agree);
 

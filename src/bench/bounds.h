@@ -42,9 +42,9 @@
  * one wrong label (and not in the referee, whose lapses would widen the bound). What is wrong in
  * each step is the first check's prey.
  *
- * Measured with serial, openmp and openblas, two models, SGD and Adam, three seeds, 600 steps:
- * right pairs came to at most 0.3 of the first bound and 0.2 of the second. tests/test_race_agree.c
- * holds both against wrong kernels. */
+ * Measured with serial, openmp and openblas, on three models, all optimizers, over 200 races of 40
+ * to 1500 steps: right pairs came to at most 0.35 of the first bound and 0.2 of the second, none
+ * was refused. tests/test_race_agree.c holds both against wrong kernels. */
 #ifndef LOCKSTEP_BOUNDS_H
 #define LOCKSTEP_BOUNDS_H
 
