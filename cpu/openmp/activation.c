@@ -12,69 +12,105 @@
 #include "cpu/openmp/openmp.h"
 #include "ops/formulas.h"
 
-void relu_forward_openmp(float *out, const float *inp, size_t n) {
-#pragma omp parallel if (n >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("relu_forward");
+static void relu_forward_share(float *out, const float *inp, size_t n) {
+    TRACE_SHARE_OF("relu_forward");
 #pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            out[i] = relu(inp[i]);
-        }
+    for (size_t i = 0; i < n; i++) {
+        out[i] = relu(inp[i]);
+    }
+}
+
+void relu_forward_openmp(float *out, const float *inp, size_t n) {
+    if (n >= FORK_ELEMENTS) {
+#pragma omp parallel
+        relu_forward_share(out, inp, n);
+    } else {
+        relu_forward_share(out, inp, n);
+    }
+}
+
+static void relu_backward_share(float *dinp, const float *dout, const float *out, size_t n) {
+    TRACE_SHARE_OF("relu_backward");
+#pragma omp for schedule(static) nowait
+    for (size_t i = 0; i < n; i++) {
+        dinp[i] = relu_gradient(dout[i], out[i]);
     }
 }
 
 void relu_backward_openmp(float *dinp, const float *dout, const float *out, size_t n) {
-#pragma omp parallel if (n >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("relu_backward");
+    if (n >= FORK_ELEMENTS) {
+#pragma omp parallel
+        relu_backward_share(dinp, dout, out, n);
+    } else {
+        relu_backward_share(dinp, dout, out, n);
+    }
+}
+
+static void sigmoid_forward_share(float *out, const float *inp, size_t n) {
+    TRACE_SHARE_OF("sigmoid_forward");
 #pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            dinp[i] = relu_gradient(dout[i], out[i]);
-        }
+    for (size_t i = 0; i < n; i++) {
+        out[i] = sigmoid_of(inp[i], exp_fp32(-fabsf(inp[i])));
     }
 }
 
 void sigmoid_forward_openmp(float *out, const float *inp, size_t n) {
-#pragma omp parallel if (n >= FORK_EXPONENTIALS)
-    {
-        TRACE_SHARE_OF("sigmoid_forward");
+    if (n >= FORK_EXPONENTIALS) {
+#pragma omp parallel
+        sigmoid_forward_share(out, inp, n);
+    } else {
+        sigmoid_forward_share(out, inp, n);
+    }
+}
+
+static void sigmoid_backward_share(float *dinp, const float *dout, const float *out, size_t n) {
+    TRACE_SHARE_OF("sigmoid_backward");
 #pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            out[i] = sigmoid_of(inp[i], exp_fp32(-fabsf(inp[i])));
-        }
+    for (size_t i = 0; i < n; i++) {
+        dinp[i] = dout[i] * out[i] * (1.0f - out[i]);
     }
 }
 
 void sigmoid_backward_openmp(float *dinp, const float *dout, const float *out, size_t n) {
-#pragma omp parallel if (n >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("sigmoid_backward");
+    if (n >= FORK_ELEMENTS) {
+#pragma omp parallel
+        sigmoid_backward_share(dinp, dout, out, n);
+    } else {
+        sigmoid_backward_share(dinp, dout, out, n);
+    }
+}
+
+static void tanh_forward_share(float *out, const float *inp, size_t n) {
+    TRACE_SHARE_OF("tanh_forward");
 #pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            dinp[i] = dout[i] * out[i] * (1.0f - out[i]);
-        }
+    for (size_t i = 0; i < n; i++) {
+        out[i] = tanh_fp32(inp[i]);
     }
 }
 
 void tanh_forward_openmp(float *out, const float *inp, size_t n) {
-#pragma omp parallel if (n >= FORK_EXPONENTIALS)
-    {
-        TRACE_SHARE_OF("tanh_forward");
+    if (n >= FORK_EXPONENTIALS) {
+#pragma omp parallel
+        tanh_forward_share(out, inp, n);
+    } else {
+        tanh_forward_share(out, inp, n);
+    }
+}
+
+static void tanh_backward_share(float *dinp, const float *dout, const float *out, size_t n) {
+    TRACE_SHARE_OF("tanh_backward");
 #pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            out[i] = tanh_fp32(inp[i]);
-        }
+    for (size_t i = 0; i < n; i++) {
+        dinp[i] = dout[i] * (1.0f - out[i] * out[i]);
     }
 }
 
 void tanh_backward_openmp(float *dinp, const float *dout, const float *out, size_t n) {
-#pragma omp parallel if (n >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("tanh_backward");
-#pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            dinp[i] = dout[i] * (1.0f - out[i] * out[i]);
-        }
+    if (n >= FORK_ELEMENTS) {
+#pragma omp parallel
+        tanh_backward_share(dinp, dout, out, n);
+    } else {
+        tanh_backward_share(dinp, dout, out, n);
     }
 }
 

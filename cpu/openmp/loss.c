@@ -11,33 +11,47 @@
 #include "cpu/openmp/openmp.h"
 #include "ops/formulas.h"
 
+static void softmax_cross_entropy_forward_share(float *losses, float *probs, const float *logits,
+                                                const int32_t *labels, int N, int V) {
+    TRACE_SHARE_OF("softmax_cross_entropy_forward");
+#pragma omp for schedule(static) nowait
+    for (int n = 0; n < N; n++) {
+        const float *logits_n = logits + (size_t)n * V;
+        losses[n] = softmax_cross_entropy_row(probs + (size_t)n * V, logits_n, labels[n], V);
+    }
+}
+
 void softmax_cross_entropy_forward_openmp(float *losses, float *probs, const float *logits,
                                           const int32_t *labels, int N, int V) {
-#pragma omp parallel if ((size_t)N * V >= FORK_EXPONENTIALS)
-    {
-        TRACE_SHARE_OF("softmax_cross_entropy_forward");
+    if ((size_t)N * V >= FORK_EXPONENTIALS) {
+#pragma omp parallel
+        softmax_cross_entropy_forward_share(losses, probs, logits, labels, N, V);
+    } else {
+        softmax_cross_entropy_forward_share(losses, probs, logits, labels, N, V);
+    }
+}
+
+static void softmax_cross_entropy_backward_share(float *dlogits, const float *probs,
+                                                 const int32_t *labels, float scale, int N, int V) {
+    TRACE_SHARE_OF("softmax_cross_entropy_backward");
 #pragma omp for schedule(static) nowait
-        for (int n = 0; n < N; n++) {
-            const float *logits_n = logits + (size_t)n * V;
-            losses[n] = softmax_cross_entropy_row(probs + (size_t)n * V, logits_n, labels[n], V);
+    for (int n = 0; n < N; n++) {
+        float *dlogits_n = dlogits + (size_t)n * V;
+        const float *probs_n = probs + (size_t)n * V;
+        for (int v = 0; v < V; v++) {
+            dlogits_n[v] = scale * probs_n[v];
         }
+        dlogits_n[labels[n]] = scale * (probs_n[labels[n]] - 1.0f);
     }
 }
 
 void softmax_cross_entropy_backward_openmp(float *dlogits, const float *probs,
                                            const int32_t *labels, float scale, int N, int V) {
-#pragma omp parallel if ((size_t)N * V >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("softmax_cross_entropy_backward");
-#pragma omp for schedule(static) nowait
-        for (int n = 0; n < N; n++) {
-            float *dlogits_n = dlogits + (size_t)n * V;
-            const float *probs_n = probs + (size_t)n * V;
-            for (int v = 0; v < V; v++) {
-                dlogits_n[v] = scale * probs_n[v];
-            }
-            dlogits_n[labels[n]] = scale * (probs_n[labels[n]] - 1.0f);
-        }
+    if ((size_t)N * V >= FORK_ELEMENTS) {
+#pragma omp parallel
+        softmax_cross_entropy_backward_share(dlogits, probs, labels, scale, N, V);
+    } else {
+        softmax_cross_entropy_backward_share(dlogits, probs, labels, scale, N, V);
     }
 }
 

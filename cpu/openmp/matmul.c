@@ -22,24 +22,32 @@ static bool team_pays(int M, int N, int K) {
 
 /* Each thread computes a stretch of rows of c, element by element.
  * Limit: that of the serial twin, on each thread; M rows keep no more than M threads busy. */
+static void matmul_naive_share(float *c, const float *a, const float *b, float alpha, float beta,
+                               bool trans_a, bool trans_b, int M, int N, int K, int lda, int ldb,
+                               int ldc) {
+    Strides at_a = strides_of(trans_a, lda), at_b = strides_of(trans_b, ldb);
+    TRACE_SHARE_OF("matmul");
+#pragma omp for schedule(static) nowait
+    for (int i = 0; i < M; i++) {
+        for (int j = 0; j < N; j++) {
+            float sum = 0.0F;
+            for (int k = 0; k < K; k++) {
+                sum += a[i * at_a.row + k * at_a.column] * b[k * at_b.row + j * at_b.column];
+            }
+            float *c_ij = &c[(size_t)i * ldc + j];
+            *c_ij = alpha * sum + (beta == 0.0F ? 0.0F : beta * *c_ij);
+        }
+    }
+}
+
 static void matmul_naive(float *c, const float *a, const float *b, float alpha, float beta,
                          bool trans_a, bool trans_b, int M, int N, int K, int lda, int ldb,
                          int ldc) {
-    Strides at_a = strides_of(trans_a, lda), at_b = strides_of(trans_b, ldb);
-#pragma omp parallel if (team_pays(M, N, K))
-    {
-        TRACE_SHARE_OF("matmul");
-#pragma omp for schedule(static) nowait
-        for (int i = 0; i < M; i++) {
-            for (int j = 0; j < N; j++) {
-                float sum = 0.0F;
-                for (int k = 0; k < K; k++) {
-                    sum += a[i * at_a.row + k * at_a.column] * b[k * at_b.row + j * at_b.column];
-                }
-                float *c_ij = &c[(size_t)i * ldc + j];
-                *c_ij = alpha * sum + (beta == 0.0F ? 0.0F : beta * *c_ij);
-            }
-        }
+    if (team_pays(M, N, K)) {
+#pragma omp parallel
+        matmul_naive_share(c, a, b, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb, ldc);
+    } else {
+        matmul_naive_share(c, a, b, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb, ldc);
     }
 }
 
@@ -48,22 +56,30 @@ static void matmul_naive(float *c, const float *a, const float *b, float alpha, 
 /* The same rows per thread, with k outside j: the inner loop becomes vector instructions.
  * Limit: each thread reads all of b for each of its rows, and the threads share one memory: this is
  * the first rung to run out of bandwidth, not of arithmetic. */
+static void matmul_reordered_share(float *c, const float *a, const float *b, float alpha,
+                                   float beta, bool trans_a, bool trans_b, int M, int N, int K,
+                                   int lda, int ldb, int ldc) {
+    Strides at_a = strides_of(trans_a, lda), at_b = strides_of(trans_b, ldb);
+    TRACE_SHARE_OF("matmul");
+#pragma omp for schedule(static) nowait
+    for (int i = 0; i < M; i++) {
+        float *c_i = c + (size_t)i * ldc;
+        scale_row(c_i, beta, N);
+        for (int k = 0; k < K; k++) {
+            float scale = alpha * a[i * at_a.row + k * at_a.column];
+            add_scaled_row(c_i, b + k * at_b.row, at_b.column, scale, N);
+        }
+    }
+}
+
 static void matmul_reordered(float *c, const float *a, const float *b, float alpha, float beta,
                              bool trans_a, bool trans_b, int M, int N, int K, int lda, int ldb,
                              int ldc) {
-    Strides at_a = strides_of(trans_a, lda), at_b = strides_of(trans_b, ldb);
-#pragma omp parallel if (team_pays(M, N, K))
-    {
-        TRACE_SHARE_OF("matmul");
-#pragma omp for schedule(static) nowait
-        for (int i = 0; i < M; i++) {
-            float *c_i = c + (size_t)i * ldc;
-            scale_row(c_i, beta, N);
-            for (int k = 0; k < K; k++) {
-                float scale = alpha * a[i * at_a.row + k * at_a.column];
-                add_scaled_row(c_i, b + k * at_b.row, at_b.column, scale, N);
-            }
-        }
+    if (team_pays(M, N, K)) {
+#pragma omp parallel
+        matmul_reordered_share(c, a, b, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb, ldc);
+    } else {
+        matmul_reordered_share(c, a, b, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb, ldc);
     }
 }
 
@@ -94,22 +110,30 @@ static void multiply_tile(float *c, const float *a, const float *b, float alpha,
 /* The output falls into tiles of TILE_M x TILE_N, dealt to the threads as they come free; each
  * thread copies the tiles of b that it needs to its own stack.
  * Limit: the loads and stores of the serial twin, and each tile of b is copied M / TILE_M times. */
-static void matmul_blocked(float *c, const float *a, const float *b, float alpha, float beta,
-                           bool trans_a, bool trans_b, int M, int N, int K, int lda, int ldb,
-                           int ldc) {
+static void matmul_blocked_share(float *c, const float *a, const float *b, float alpha, float beta,
+                                 bool trans_a, bool trans_b, int M, int N, int K, int lda, int ldb,
+                                 int ldc) {
     Strides at_a = strides_of(trans_a, lda), at_b = strides_of(trans_b, ldb);
     int64_t tiles_down = ((int64_t)M + TILE_M - 1) / TILE_M;
     int64_t tiles_across = ((int64_t)N + TILE_N - 1) / TILE_N;
-#pragma omp parallel if (team_pays(M, N, K))
-    {
-        TRACE_SHARE_OF("matmul");
+    TRACE_SHARE_OF("matmul");
 #pragma omp for schedule(dynamic) nowait
-        for (int64_t t = 0; t < tiles_down * tiles_across; t++) {
-            int i = (int)(t / tiles_across) * TILE_M, j = (int)(t % tiles_across) * TILE_N;
-            int m = M - i < TILE_M ? M - i : TILE_M, n = N - j < TILE_N ? N - j : TILE_N;
-            multiply_tile(c + (size_t)i * ldc + j, a + i * at_a.row, b + j * at_b.column, alpha,
-                          beta, at_a, at_b, m, n, K, ldc);
-        }
+    for (int64_t t = 0; t < tiles_down * tiles_across; t++) {
+        int i = (int)(t / tiles_across) * TILE_M, j = (int)(t % tiles_across) * TILE_N;
+        int m = M - i < TILE_M ? M - i : TILE_M, n = N - j < TILE_N ? N - j : TILE_N;
+        multiply_tile(c + (size_t)i * ldc + j, a + i * at_a.row, b + j * at_b.column, alpha, beta,
+                      at_a, at_b, m, n, K, ldc);
+    }
+}
+
+static void matmul_blocked(float *c, const float *a, const float *b, float alpha, float beta,
+                           bool trans_a, bool trans_b, int M, int N, int K, int lda, int ldb,
+                           int ldc) {
+    if (team_pays(M, N, K)) {
+#pragma omp parallel
+        matmul_blocked_share(c, a, b, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb, ldc);
+    } else {
+        matmul_blocked_share(c, a, b, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb, ldc);
     }
 }
 
@@ -153,28 +177,38 @@ static Grid choose_grid(int threads, int M, int N) {
 /* Each thread computes one rectangle of c with the serial packed product, in buffers of its own; no
  * thread waits for another. If bias is not NULL, the rows start as the bias (N).
  * Limit: the multiply-add units; threads side by side pack the same rows of a. */
+static void multiply_rectangles_share(float *c, const float *a, const float *b, const float *bias,
+                                      float alpha, float beta, bool trans_a, bool trans_b, int M,
+                                      int N, int K, int lda, int ldb, int ldc) {
+    Strides at_a = strides_of(trans_a, lda), at_b = strides_of(trans_b, ldb);
+    TRACE_SHARE_OF("matmul");
+    Grid grid = choose_grid(omp_get_num_threads(), M, N);
+#pragma omp for schedule(static) nowait
+    for (int p = 0; p < grid.rows * grid.columns; p++) {
+        int row = p / grid.columns, column = p % grid.columns;
+        int i = part_start(row, grid.rows, M, packed_tile_rows());
+        int j = part_start(column, grid.columns, N, packed_tile_columns());
+        int m = part_start(row + 1, grid.rows, M, packed_tile_rows()) - i;
+        int n = part_start(column + 1, grid.columns, N, packed_tile_columns()) - j;
+        float *c_ij = c + (size_t)i * ldc + j;
+        if (bias != NULL) {
+            copy_bias(c_ij, bias + j, m, n, ldc);
+        }
+        packed_matmul(c_ij, a + i * at_a.row, b + j * at_b.column, alpha, beta, trans_a, trans_b, m,
+                      n, K, lda, ldb, ldc);
+    }
+}
+
 static void multiply_rectangles(float *c, const float *a, const float *b, const float *bias,
                                 float alpha, float beta, bool trans_a, bool trans_b, int M, int N,
                                 int K, int lda, int ldb, int ldc) {
-    Strides at_a = strides_of(trans_a, lda), at_b = strides_of(trans_b, ldb);
-#pragma omp parallel if (team_pays(M, N, K))
-    {
-        TRACE_SHARE_OF("matmul");
-        Grid grid = choose_grid(omp_get_num_threads(), M, N);
-#pragma omp for schedule(static) nowait
-        for (int p = 0; p < grid.rows * grid.columns; p++) {
-            int row = p / grid.columns, column = p % grid.columns;
-            int i = part_start(row, grid.rows, M, packed_tile_rows());
-            int j = part_start(column, grid.columns, N, packed_tile_columns());
-            int m = part_start(row + 1, grid.rows, M, packed_tile_rows()) - i;
-            int n = part_start(column + 1, grid.columns, N, packed_tile_columns()) - j;
-            float *c_ij = c + (size_t)i * ldc + j;
-            if (bias != NULL) {
-                copy_bias(c_ij, bias + j, m, n, ldc);
-            }
-            packed_matmul(c_ij, a + i * at_a.row, b + j * at_b.column, alpha, beta, trans_a,
-                          trans_b, m, n, K, lda, ldb, ldc);
-        }
+    if (team_pays(M, N, K)) {
+#pragma omp parallel
+        multiply_rectangles_share(c, a, b, bias, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb,
+                                  ldc);
+    } else {
+        multiply_rectangles_share(c, a, b, bias, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb,
+                                  ldc);
     }
 }
 
@@ -262,6 +296,17 @@ static void sum_rows(float *partial, const float *dout, int first, int last, int
     }
 }
 
+static void sum_chunks_share(float partial[CHUNKS][CHUNK_COLUMNS], const float *dout, int N,
+                             int columns, int OC) {
+    TRACE_SHARE_OF("matmul_backward_bias");
+#pragma omp for schedule(static) nowait
+    for (int chunk = 0; chunk < CHUNKS; chunk++) {
+        int first = part_start(chunk, CHUNKS, N, 1);
+        int last = part_start(chunk + 1, CHUNKS, N, 1);
+        sum_rows(partial[chunk], dout, first, last, columns, OC);
+    }
+}
+
 /* The batch falls into CHUNKS chunks whatever the number of threads; each chunk's sum is formed by
  * one thread, and the sums are added in the order of the chunks: same bits on any number of
  * threads. Serves a long batch with few outputs. Limit: two barriers for every CHUNK_COLUMNS
@@ -271,15 +316,11 @@ static void matmul_backward_bias_batch_parallel(float *dbias, const float *dout,
     float partial[CHUNKS][CHUNK_COLUMNS];
     for (int oc = 0, columns; oc < OC; oc += columns) {
         columns = OC - oc < CHUNK_COLUMNS ? OC - oc : CHUNK_COLUMNS;
-#pragma omp parallel if ((size_t)N * columns >= FORK_ELEMENTS)
-        {
-            TRACE_SHARE_OF("matmul_backward_bias");
-#pragma omp for schedule(static) nowait
-            for (int chunk = 0; chunk < CHUNKS; chunk++) {
-                int first = part_start(chunk, CHUNKS, N, 1);
-                int last = part_start(chunk + 1, CHUNKS, N, 1);
-                sum_rows(partial[chunk], dout + oc, first, last, columns, OC);
-            }
+        if ((size_t)N * columns >= FORK_ELEMENTS) {
+#pragma omp parallel
+            sum_chunks_share(partial, dout + oc, N, columns, OC);
+        } else {
+            sum_chunks_share(partial, dout + oc, N, columns, OC);
         }
         scale_row(dbias + oc, accumulate ? 1.0F : 0.0F, columns);
         for (int chunk = 0; chunk < CHUNKS; chunk++) {
@@ -291,21 +332,28 @@ static void matmul_backward_bias_batch_parallel(float *dbias, const float *dout,
 /* Each thread sums whole columns of dout, OUTPUT_COLUMNS side by side so that cache lines are used
  * whole. No second pass and nothing shared; serves a wide layer.
  * Limit: memory; OC outputs keep no more than OC / OUTPUT_COLUMNS threads busy. */
+static void matmul_backward_bias_output_parallel_share(float *dbias, const float *dout,
+                                                       bool accumulate, int N, int OC) {
+    int strips = (int)(((int64_t)OC + OUTPUT_COLUMNS - 1) / OUTPUT_COLUMNS);
+    TRACE_SHARE_OF("matmul_backward_bias");
+#pragma omp for schedule(static) nowait
+    for (int strip = 0; strip < strips; strip++) {
+        int oc = strip * OUTPUT_COLUMNS;
+        int columns = OC - oc < OUTPUT_COLUMNS ? OC - oc : OUTPUT_COLUMNS;
+        scale_row(dbias + oc, accumulate ? 1.0F : 0.0F, columns);
+        for (int n = 0; n < N; n++) {
+            add_scaled_row(dbias + oc, dout + (size_t)n * OC + oc, 1, 1.0F, columns);
+        }
+    }
+}
+
 static void matmul_backward_bias_output_parallel(float *dbias, const float *dout, bool accumulate,
                                                  int N, int OC) {
-    int strips = (int)(((int64_t)OC + OUTPUT_COLUMNS - 1) / OUTPUT_COLUMNS);
-#pragma omp parallel if ((size_t)N * OC >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("matmul_backward_bias");
-#pragma omp for schedule(static) nowait
-        for (int strip = 0; strip < strips; strip++) {
-            int oc = strip * OUTPUT_COLUMNS;
-            int columns = OC - oc < OUTPUT_COLUMNS ? OC - oc : OUTPUT_COLUMNS;
-            scale_row(dbias + oc, accumulate ? 1.0F : 0.0F, columns);
-            for (int n = 0; n < N; n++) {
-                add_scaled_row(dbias + oc, dout + (size_t)n * OC + oc, 1, 1.0F, columns);
-            }
-        }
+    if ((size_t)N * OC >= FORK_ELEMENTS) {
+#pragma omp parallel
+        matmul_backward_bias_output_parallel_share(dbias, dout, accumulate, N, OC);
+    } else {
+        matmul_backward_bias_output_parallel_share(dbias, dout, accumulate, N, OC);
     }
 }
 

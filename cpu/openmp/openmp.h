@@ -14,7 +14,12 @@ extern const Kernel activation_kernels_openmp[]; /* relu, sigmoid, tanh */
 extern const Kernel loss_kernels_openmp[];       /* softmax_cross_entropy */
 extern const Kernel optimizer_kernels_openmp[];  /* sgd, momentum, adam, adamw */
 
-/* Waking the threads costs some microseconds; below these sizes the caller is done sooner alone.
+/* Each kernel has a share: what one thread does of it, its part of the loop dealt by `omp for`. A
+ * kernel too small for a team calls its share alone, outside any parallel region, where the loop is
+ * dealt whole. (`omp parallel if` would say it in fewer lines, but libgomp allocates a team of one
+ * each time, and nothing is allocated inside a training step.)
+ *
+ * Waking the threads costs some microseconds; below these sizes the caller is done sooner alone.
  * Elements that are only moved and added, and elements that each take an exponential. */
 enum { FORK_ELEMENTS = 32768, FORK_EXPONENTIALS = 4096 };
 

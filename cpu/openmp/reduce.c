@@ -17,15 +17,22 @@
 /* One number from n: row_max, pairwise_sum, pairwise_join. */
 typedef float row_fn(const float *x, size_t n);
 
+static void reduce_rows_share(const char *name, float *out, const float *inp, int M, size_t N,
+                              row_fn *reduce) {
+    TRACE_SHARE_OF(name);
+#pragma omp for schedule(static) nowait
+    for (int m = 0; m < M; m++) {
+        out[m] = reduce(inp + m * N, N);
+    }
+}
+
 static void reduce_rows(const char *name, float *out, const float *inp, int M, size_t N,
                         row_fn *reduce) {
-#pragma omp parallel if (M * N >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF(name);
-#pragma omp for schedule(static) nowait
-        for (int m = 0; m < M; m++) {
-            out[m] = reduce(inp + m * N, N);
-        }
+    if (M * N >= FORK_ELEMENTS) {
+#pragma omp parallel
+        reduce_rows_share(name, out, inp, M, N, reduce);
+    } else {
+        reduce_rows_share(name, out, inp, M, N, reduce);
     }
 }
 
@@ -40,20 +47,28 @@ static size_t chunk_elements(size_t N) {
     return chunk;
 }
 
+static void reduce_chunks_share(const char *name, float *part, const float *inp, size_t N,
+                                size_t chunk, row_fn *reduce) {
+    size_t count = N / chunk + (N % chunk != 0);
+    TRACE_SHARE_OF(name);
+#pragma omp for schedule(static) nowait
+    for (size_t c = 0; c < count; c++) {
+        size_t start = c * chunk;
+        part[c] = reduce(inp + start, N - start < chunk ? N - start : chunk);
+    }
+}
+
 static void reduce_chunks(const char *name, float *out, const float *inp, int M, size_t N,
                           row_fn *reduce, row_fn *join) {
     float part[MAX_CHUNKS];
     size_t chunk = chunk_elements(N), count = N / chunk + (N % chunk != 0);
     for (int m = 0; m < M; m++) {
         const float *inp_m = inp + m * N;
-#pragma omp parallel if (N >= FORK_ELEMENTS)
-        {
-            TRACE_SHARE_OF(name);
-#pragma omp for schedule(static) nowait
-            for (size_t c = 0; c < count; c++) {
-                size_t start = c * chunk;
-                part[c] = reduce(inp_m + start, N - start < chunk ? N - start : chunk);
-            }
+        if (N >= FORK_ELEMENTS) {
+#pragma omp parallel
+            reduce_chunks_share(name, part, inp_m, N, chunk, reduce);
+        } else {
+            reduce_chunks_share(name, part, inp_m, N, chunk, reduce);
         }
         out[m] = join(part, count);
     }
@@ -107,14 +122,20 @@ void max_openmp(float *out, const float *inp, int M, size_t N) {
     (has_rows_for_all(M) ? max_rows_openmp : max_chunks_openmp)(out, inp, M, N);
 }
 
-void argmax_openmp(int32_t *out, const float *inp, int M, int N) {
-#pragma omp parallel if ((size_t)M * N >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("argmax");
+static void argmax_share(int32_t *out, const float *inp, int M, int N) {
+    TRACE_SHARE_OF("argmax");
 #pragma omp for schedule(static) nowait
-        for (int m = 0; m < M; m++) {
-            out[m] = row_argmax(inp + (size_t)m * N, N);
-        }
+    for (int m = 0; m < M; m++) {
+        out[m] = row_argmax(inp + (size_t)m * N, N);
+    }
+}
+
+void argmax_openmp(int32_t *out, const float *inp, int M, int N) {
+    if ((size_t)M * N >= FORK_ELEMENTS) {
+#pragma omp parallel
+        argmax_share(out, inp, M, N);
+    } else {
+        argmax_share(out, inp, M, N);
     }
 }
 

@@ -13,16 +13,22 @@ static bool is_worth_a_fork(int M, int N) {
 }
 
 /* Writes along rows of out, reads down columns of inp. */
-static void transpose_naive_openmp(float *out, const float *inp, int M, int N) {
-#pragma omp parallel if (is_worth_a_fork(M, N))
-    {
-        TRACE_SHARE_OF("transpose");
+static void transpose_naive_share(float *out, const float *inp, int M, int N) {
+    TRACE_SHARE_OF("transpose");
 #pragma omp for schedule(static) nowait
-        for (int n = 0; n < N; n++) {
-            for (int m = 0; m < M; m++) {
-                out[(size_t)n * M + m] = inp[(size_t)m * N + n];
-            }
+    for (int n = 0; n < N; n++) {
+        for (int m = 0; m < M; m++) {
+            out[(size_t)n * M + m] = inp[(size_t)m * N + n];
         }
+    }
+}
+
+static void transpose_naive_openmp(float *out, const float *inp, int M, int N) {
+    if (is_worth_a_fork(M, N)) {
+#pragma omp parallel
+        transpose_naive_share(out, inp, M, N);
+    } else {
+        transpose_naive_share(out, inp, M, N);
     }
 }
 
@@ -34,21 +40,27 @@ static inline int tile_end(int start, int size) {
     return size - start < TILE ? size : start + TILE;
 }
 
-void transpose_tiled_openmp(float *out, const float *inp, int M, int N) {
+static void transpose_tiled_share(float *out, const float *inp, int M, int N) {
     int64_t tiles_m = ((int64_t)M + TILE - 1) / TILE, tiles_n = ((int64_t)N + TILE - 1) / TILE;
-#pragma omp parallel if (is_worth_a_fork(M, N))
-    {
-        TRACE_SHARE_OF("transpose");
+    TRACE_SHARE_OF("transpose");
 #pragma omp for schedule(static) nowait
-        for (int64_t tile = 0; tile < tiles_m * tiles_n; tile++) {
-            int m0 = (int)(tile / tiles_n) * TILE, m_end = tile_end(m0, M);
-            int n0 = (int)(tile % tiles_n) * TILE, n_end = tile_end(n0, N);
-            for (int n = n0; n < n_end; n++) {
-                for (int m = m0; m < m_end; m++) {
-                    out[(size_t)n * M + m] = inp[(size_t)m * N + n];
-                }
+    for (int64_t tile = 0; tile < tiles_m * tiles_n; tile++) {
+        int m0 = (int)(tile / tiles_n) * TILE, m_end = tile_end(m0, M);
+        int n0 = (int)(tile % tiles_n) * TILE, n_end = tile_end(n0, N);
+        for (int n = n0; n < n_end; n++) {
+            for (int m = m0; m < m_end; m++) {
+                out[(size_t)n * M + m] = inp[(size_t)m * N + n];
             }
         }
+    }
+}
+
+void transpose_tiled_openmp(float *out, const float *inp, int M, int N) {
+    if (is_worth_a_fork(M, N)) {
+#pragma omp parallel
+        transpose_tiled_share(out, inp, M, N);
+    } else {
+        transpose_tiled_share(out, inp, M, N);
     }
 }
 

@@ -9,47 +9,71 @@
 #include "base/trace.h"
 #include "cpu/openmp/openmp.h"
 
-void fill_openmp(float *x, float value, size_t n) {
-#pragma omp parallel if (n >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("fill");
+static void fill_share(float *x, float value, size_t n) {
+    TRACE_SHARE_OF("fill");
 #pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            x[i] = value;
-        }
+    for (size_t i = 0; i < n; i++) {
+        x[i] = value;
+    }
+}
+
+void fill_openmp(float *x, float value, size_t n) {
+    if (n >= FORK_ELEMENTS) {
+#pragma omp parallel
+        fill_share(x, value, n);
+    } else {
+        fill_share(x, value, n);
+    }
+}
+
+static void copy_share(float *out, const float *inp, size_t n) {
+    TRACE_SHARE_OF("copy");
+#pragma omp for schedule(static) nowait
+    for (size_t i = 0; i < n; i++) {
+        out[i] = inp[i];
     }
 }
 
 static void copy_openmp(float *out, const float *inp, size_t n) {
-#pragma omp parallel if (n >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("copy");
+    if (n >= FORK_ELEMENTS) {
+#pragma omp parallel
+        copy_share(out, inp, n);
+    } else {
+        copy_share(out, inp, n);
+    }
+}
+
+static void vector_add_share(float *out, const float *a, const float *b, size_t n) {
+    TRACE_SHARE_OF("vector_add");
 #pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            out[i] = inp[i];
-        }
+    for (size_t i = 0; i < n; i++) {
+        out[i] = a[i] + b[i];
     }
 }
 
 void vector_add_openmp(float *out, const float *a, const float *b, size_t n) {
-#pragma omp parallel if (n >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("vector_add");
+    if (n >= FORK_ELEMENTS) {
+#pragma omp parallel
+        vector_add_share(out, a, b, n);
+    } else {
+        vector_add_share(out, a, b, n);
+    }
+}
+
+static void axpy_share(float *y, const float *x, float alpha, size_t n) {
+    TRACE_SHARE_OF("axpy");
 #pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            out[i] = a[i] + b[i];
-        }
+    for (size_t i = 0; i < n; i++) {
+        y[i] += alpha * x[i];
     }
 }
 
 void axpy_openmp(float *y, const float *x, float alpha, size_t n) {
-#pragma omp parallel if (n >= FORK_ELEMENTS)
-    {
-        TRACE_SHARE_OF("axpy");
-#pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < n; i++) {
-            y[i] += alpha * x[i];
-        }
+    if (n >= FORK_ELEMENTS) {
+#pragma omp parallel
+        axpy_share(y, x, alpha, n);
+    } else {
+        axpy_share(y, x, alpha, n);
     }
 }
 

@@ -152,6 +152,7 @@ void train_show_evaluation(TrainJob *job) {
     if (is_silent(job)) {
         return;
     }
+    job->last_shown_ns = clock_now_ns();
     terminal_clear(&job->terminal);
     fprintf(job->out,
             "epoch %" PRId64 ", step %" PRId64 ": loss %.4f, on the test set loss %.4f, accuracy "
