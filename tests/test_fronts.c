@@ -252,8 +252,7 @@ Test(spec, shapes_follow_transposition_and_leading_dimensions) {
     check_says("more bytes than an address can hold");
 }
 
-/* ---- results repeat to the bit ----------------------------------------------------------------
- */
+/* ---- results repeat to the bit -------------------------------------------------------------- */
 
 /* Big enough for every kernel to share it out, and a multiple of nothing. */
 static const size_t *big_sizes(OpId op) {

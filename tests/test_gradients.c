@@ -154,8 +154,7 @@ Test(reference, adam_and_adamw_by_hand) {
     }
 }
 
-/* ---- backward, by differences -----------------------------------------------------------------
- */
+/* ---- backward, by differences --------------------------------------------------------------- */
 
 /* The inputs are multiples of 2^-12, so that x + h and x - h are exact in fp32. */
 static const float STEP = 0x1p-10f;

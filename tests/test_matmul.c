@@ -18,8 +18,7 @@
 
 enum { MAX_THREADS = 3, SEED = 20 };
 
-/* ---- which kernels, on how many threads --------------------------------------------------------
- */
+/* ---- which kernels, on how many threads ----------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -68,8 +67,7 @@ static bool next_way(Way *way, OpId op) {
     return true;
 }
 
-/* ---- matrices whose gaps are NaN --------------------------------------------------------------
- */
+/* ---- matrices whose gaps are NaN ------------------------------------------------------------ */
 
 typedef struct Matrix {
     float *x; /* allocated to the element, so that the address sanitizer sees one read too many */
@@ -111,8 +109,7 @@ static double at(Matrix m, bool transposed, int i, int j) {
     return (double)(transposed ? m.x[(size_t)j * m.leading + i] : m.x[(size_t)i * m.leading + j]);
 }
 
-/* ---- the reference and the judge ---------------------------------------------------------------
- */
+/* ---- the reference and the judge ------------------------------------------------------------ */
 
 typedef struct Product {
     int M, N, K;
@@ -237,8 +234,7 @@ Test(matmul, judge_rejects_nan_unwritten_zero_transposed_and_gap_writes) {
     product_free(&p);
 }
 
-/* ---- general products --------------------------------------------------------------------------
- */
+/* ---- general products ----------------------------------------------------------------------- */
 
 Test(matmul, every_kernel_is_within_the_bound_around_the_micro_tile, .timeout = 120) {
     int rows = packed_tile_rows(), columns = packed_tile_columns();
@@ -316,8 +312,7 @@ Test(matmul, without_terms_c_is_scaled_and_a_nan_under_beta_0_is_gone) {
     }
 }
 
-/* ---- determinism: case 13 -----------------------------------------------------------------------
- */
+/* ---- determinism: case 13 ------------------------------------------------------------------- */
 
 /* Two runs agree to the bit on one thread count; kernels of our own also across thread counts. */
 Test(matmul, case_13_runs_agree_to_the_bit_on_any_number_of_threads, .timeout = 60) {
@@ -365,8 +360,7 @@ Test(matmul, packed_rectangles_have_the_bits_of_the_whole) {
     product_free(&p);
 }
 
-/* ---- a fully connected layer --------------------------------------------------------------------
- */
+/* ---- a fully connected layer ---------------------------------------------------------------- */
 
 static const int layers[][3] = {
     {0, 3, 2},   {3, 0, 2},     {3, 2, 0},      {1, 1, 1},      {5, 7, 3},      {16, 17, 31},

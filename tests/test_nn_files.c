@@ -31,8 +31,7 @@ static unsigned char file_bytes[FIXTURE_FILE_BYTES];
 TestSuite(checkpoint, .init = fixture_open, .fini = fixture_close);
 TestSuite(safetensors, .init = fixture_open, .fini = fixture_close);
 
-/* ---- checkpoints ------------------------------------------------------------------------------
- */
+/* ---- checkpoints ---------------------------------------------------------------------------- */
 
 Test(checkpoint, a_resumed_run_ends_as_the_unbroken_one_to_the_bit) {
     static const char *const backends[] = {"serial", "openmp", "openblas"};
@@ -285,8 +284,7 @@ Test(checkpoint, data_that_differ_in_one_pixel_or_label_have_another_fingerprint
     cr_assert_str_eq(first, data_fingerprint(second, sizeof second, &data));
 }
 
-/* ---- safetensors ------------------------------------------------------------------------------
- */
+/* ---- safetensors ---------------------------------------------------------------------------- */
 
 /* Read by the definition alone: length, JSON, values. */
 Test(safetensors, a_written_file_is_what_the_format_says) {

@@ -15,8 +15,7 @@ static TrainOptions options_of(const char *optimizer, int batch) {
     return options;
 }
 
-/* ---- one step of 12-5-3 in double, written from the definitions --------------------------------
- */
+/* ---- one step of 12-5-3 in double, written from the definitions ----------------------------- */
 
 typedef struct Net {
     double w1[HIDDEN][NN_PIXELS], b1[HIDDEN], w2[NN_CLASSES][HIDDEN], b2[NN_CLASSES];
@@ -310,8 +309,7 @@ Test(training, seeking_goes_on_with_the_batches_of_an_unbroken_run) {
     }
 }
 
-/* ---- divergence -------------------------------------------------------------------------------
- */
+/* ---- divergence ----------------------------------------------------------------------------- */
 
 static Status step_until_failure(Trial *trial, int limit) {
     Status status = STATUS_OK;

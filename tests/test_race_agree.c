@@ -53,8 +53,7 @@ static Agreement race(RaceReport *report) {
 
 static RaceReport report;
 
-/* ---- right ones --------------------------------------------------------------------------------
- */
+/* ---- right ones ----------------------------------------------------------------------------- */
 
 static void check_right(Setting setting) {
     prepare(&setting);
@@ -102,8 +101,7 @@ Test(race_agree, the_first_step_of_adam_passes) {
     check_right((Setting){"mlp:64-64-32-10", "optdigits", "adam", 4, 5, 64});
 }
 
-/* ---- wrong ones --------------------------------------------------------------------------------
- */
+/* ---- wrong ones ----------------------------------------------------------------------------- */
 
 static Ops real; /* the kernels that a mutant is made of */
 static int64_t calls;

@@ -11,8 +11,7 @@
 #include "cli/race_table.h"
 #include "cli/terminal.h"
 
-/* ---- the own clock -----------------------------------------------------------------------------
- */
+/* ---- the own clock -------------------------------------------------------------------------- */
 
 Test(stopwatch, counts_every_step_and_samples_only_whole_ones_after_the_warm_up) {
     Stopwatch watch;
@@ -49,8 +48,7 @@ Test(stopwatch, of_a_long_race_keeps_samples_from_all_of_it) {
     stopwatch_free(&watch);
 }
 
-/* ---- curves ------------------------------------------------------------------------------------
- */
+/* ---- curves --------------------------------------------------------------------------------- */
 
 static RaceCurve curve;
 
@@ -92,8 +90,7 @@ Test(race_curve, keeps_its_first_and_last_point_however_many_come) {
     }
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------------------ */
 
 static RaceResult result_of(const char *backend, double ms, bool is_cpu, bool emulated) {
     return (RaceResult){.backend = backend,
@@ -155,8 +152,7 @@ Test(race_results, shares_are_ordered_and_add_up_to_the_step) {
     cr_assert_float_eq(result.shares[2].share, 0.3, 1e-12);
 }
 
-/* ---- showing ------------------------------------------------------------------------------------
- */
+/* ---- showing -------------------------------------------------------------------------------- */
 
 Test(race_table, numbers_show_three_digits_and_columns_line_up) {
     char text[32];

@@ -117,8 +117,7 @@ TestSuite(train, .init = small_set, .fini = fixture_close);
 
 #define ON_SMALL "--data %s --backend serial --batch 8 "
 
-/* ---- results ----------------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 Test(train, json_has_the_keys_that_scripts_rely_on_and_nothing_beside_it) {
     expect(train(ON_SMALL "--epochs 3 --json --plan --kernel relu_forward=naive", fixture_folder),
@@ -176,8 +175,7 @@ Test(train, the_seed_decides_and_every_backend_gives_nearly_the_same) {
     cr_assert_float_eq(one[0], two[0], 1e-3);
 }
 
-/* ---- refusals ---------------------------------------------------------------------------------
- */
+/* ---- refusals ------------------------------------------------------------------------------- */
 
 Test(train, wrong_use_is_named_with_its_cure) {
     static const struct {
@@ -227,8 +225,7 @@ Test(train, a_run_that_diverges_says_where_and_keeps_the_last_good_checkpoint) {
     expect(train("--resume %s --steps 7 --json", place("c")), 0, NULL);
 }
 
-/* ---- checkpoints ------------------------------------------------------------------------------
- */
+/* ---- checkpoints ---------------------------------------------------------------------------- */
 
 static void expect_same_weights(const char *a, const char *b) {
     static unsigned char x[FIXTURE_FILE_BYTES], y[FIXTURE_FILE_BYTES];
@@ -363,8 +360,7 @@ Test(train, weights_go_out_and_in_as_safetensors) {
            "fc1.weight: the file has shape 128x15, the model 7x15");
 }
 
-/* ---- Ctrl-C, log, trace -----------------------------------------------------------------------
- */
+/* ---- Ctrl-C, log, trace --------------------------------------------------------------------- */
 
 static bool has_lines(const char *path, int wanted) {
     static char text[OUTPUT_BYTES];

@@ -199,8 +199,7 @@ Test(cases_made, shapes_are_read_as_they_are_written) {
     cr_assert_eq(case_parse_shape(dim, OP_mean, "3x0"), STATUS_BAD);
 }
 
-/* ---- the checker and its mutants ---------------------------------------------------------------
- */
+/* ---- the checker and its mutants ------------------------------------------------------------ */
 
 /* What the checker says to the named corruption of c in a matmul of this shape, beta = 0. */
 static CheckFault fault_of(const char *name) {
@@ -325,8 +324,7 @@ Test(mutants, that_survive_are_counted_and_named) {
     verify_report_release(&report);
 }
 
-/* ---- all kernels ------------------------------------------------------------------------------
- */
+/* ---- all kernels ---------------------------------------------------------------------------- */
 
 Test(verify, every_kernel_of_every_backend_is_within_its_bounds, .timeout = 120) {
     VerifyReport report = {0};

@@ -27,8 +27,7 @@ static void matmul_sgemm(float *c, const float *a, const float *b, float alpha, 
                 trans_b ? CblasTrans : CblasNoTrans, M, N, K, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-/* ---- a fully connected layer ------------------------------------------------------------------
- */
+/* ---- a fully connected layer ---------------------------------------------------------------- */
 
 static void matmul_forward_sgemm(float *out, const float *inp, const float *weight,
                                  const float *bias, int N, int C, int OC) {
@@ -45,8 +44,7 @@ static void matmul_backward_weight_sgemm(float *dweight, const float *dout, cons
     layer_backward_weight(matmul_sgemm, dweight, dout, inp, accumulate, N, C, OC);
 }
 
-/* ---- bias gradient ----------------------------------------------------------------------------
- */
+/* ---- bias gradient -------------------------------------------------------------------------- */
 
 enum { ONES = 64 };
 
@@ -66,8 +64,7 @@ static void matmul_backward_bias_sgemv(float *dbias, const float *dout, bool acc
     }
 }
 
-/* ---- the ladders ------------------------------------------------------------------------------
- */
+/* ---- the ladders ---------------------------------------------------------------------------- */
 
 #define SGEMM "OpenBLAS cblas_sgemm"
 

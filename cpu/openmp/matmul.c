@@ -137,8 +137,7 @@ static void matmul_blocked(float *c, const float *a, const float *b, float alpha
     }
 }
 
-/* ---- packed: tiles of c that stay in registers ------------------------------------------------
- */
+/* ---- packed: tiles of c that stay in registers ---------------------------------------------- */
 
 /* How many parts the rows and the columns of the output are cut into: rows * columns = threads. */
 typedef struct Grid {
@@ -218,8 +217,7 @@ static void matmul_packed(float *c, const float *a, const float *b, float alpha,
     multiply_rectangles(c, a, b, NULL, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb, ldc);
 }
 
-/* ---- a fully connected layer ------------------------------------------------------------------
- */
+/* ---- a fully connected layer ---------------------------------------------------------------- */
 
 static void matmul_forward_naive(float *out, const float *inp, const float *weight,
                                  const float *bias, int N, int C, int OC) {
@@ -283,8 +281,7 @@ static void matmul_backward_weight_packed(float *dweight, const float *dout, con
     layer_backward_weight(matmul_packed, dweight, dout, inp, accumulate, N, C, OC);
 }
 
-/* ---- bias gradient ----------------------------------------------------------------------------
- */
+/* ---- bias gradient -------------------------------------------------------------------------- */
 
 enum { CHUNKS = 16, CHUNK_COLUMNS = 256, OUTPUT_COLUMNS = 64 };
 
@@ -357,8 +354,7 @@ static void matmul_backward_bias_output_parallel(float *dbias, const float *dout
     }
 }
 
-/* ---- the ladders ------------------------------------------------------------------------------
- */
+/* ---- the ladders ---------------------------------------------------------------------------- */
 
 #define NAIVE     "rows of c per thread, each element one scalar product (i,j,k)"
 #define REORDERED "rows of c per thread, loops i,k,j: the inner one vectorises"

@@ -75,8 +75,7 @@ static void matmul_blocked(float *c, const float *a, const float *b, float alpha
     }
 }
 
-/* ---- packed: tiles of c that stay in registers ------------------------------------------------
- */
+/* ---- packed: tiles of c that stay in registers ---------------------------------------------- */
 
 /* A small tile of c is summed in registers, from panels of a and b copied into the order of use:
  * the loads per multiply-add fall from two to about a half and the stores vanish. See packed.c.
@@ -87,8 +86,7 @@ static void matmul_packed(float *c, const float *a, const float *b, float alpha,
     packed_matmul(c, a, b, alpha, beta, trans_a, trans_b, M, N, K, lda, ldb, ldc);
 }
 
-/* ---- a fully connected layer: the same products under other names -----------------------------
- */
+/* ---- a fully connected layer: the same products under other names --------------------------- */
 
 static void matmul_forward_naive(float *out, const float *inp, const float *weight,
                                  const float *bias, int N, int C, int OC) {
@@ -150,8 +148,7 @@ static void matmul_backward_weight_packed(float *dweight, const float *dout, con
     layer_backward_weight(matmul_packed, dweight, dout, inp, accumulate, N, C, OC);
 }
 
-/* ---- bias gradient ----------------------------------------------------------------------------
- */
+/* ---- bias gradient -------------------------------------------------------------------------- */
 
 /* Column by column, as the formula says.
  * Limit: each step down a column touches a new cache line. */
@@ -176,8 +173,7 @@ static void matmul_backward_bias_reordered(float *dbias, const float *dout, bool
     }
 }
 
-/* ---- the ladders ------------------------------------------------------------------------------
- */
+/* ---- the ladders ---------------------------------------------------------------------------- */
 
 #define NAIVE     "each element one scalar product (i,j,k)"
 #define REORDERED "loops i,k,j: the inner one runs along rows and vectorises"

@@ -56,8 +56,7 @@ static inline void copy_bias(float *c, const float *bias, int M, int N, int ldc)
     }
 }
 
-/* ---- a fully connected layer is three products: the same kernels under other names ------------
- */
+/* ---- a fully connected layer is three products: the same kernels under other names ---------- */
 
 /* The rows of out start as the bias and the product is added: the bias needs no pass of its own. */
 static inline void layer_forward(matmul_fn *product, float *out, const float *inp,
@@ -79,8 +78,7 @@ static inline void layer_backward_weight(matmul_fn *product, float *dweight, con
     product(dweight, dout, inp, 1.0F, beta, true, false, OC, C, N, OC, C, C);
 }
 
-/* ---- the packed product (packed.c): what one thread does --------------------------------------
- */
+/* ---- the packed product (packed.c): what one thread does ------------------------------------ */
 
 /* The contract of matmul. The serial backend gives it the whole output, the OpenMP backend one
  * rectangle per thread. Each element is summed in an order that depends on K alone; a rectangle cut

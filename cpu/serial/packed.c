@@ -16,8 +16,7 @@
  * What limits it: nothing but the multiply-adds, for large sizes. */
 #include "cpu/serial/matmul.h"
 
-/* The widest vector that the compiler was told the processor has; 16 bytes: SSE, NEON, any other.
- */
+/* The widest vector that the compiler was told of; 16 bytes: SSE, NEON, any other processor. */
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64 };
 #elif defined(__AVX__)
@@ -64,6 +63,7 @@ static int min_int(int a, int b) {
 }
 
 /* 4 lanes of 4 steps, from lanes that lie apart to lanes side by side. */
+#if __has_builtin(__builtin_shufflevector)
 static inline void transpose_4x4(float *out, size_t out_step, const float *inp, size_t inp_lane) {
     Vector4 r0 = *(const Vector4 *)inp, r1 = *(const Vector4 *)(inp + inp_lane);
     Vector4 r2 = *(const Vector4 *)(inp + 2 * inp_lane),
@@ -77,6 +77,15 @@ static inline void transpose_4x4(float *out, size_t out_step, const float *inp, 
     *(Vector4 *)(out + 2 * out_step) = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
     *(Vector4 *)(out + 3 * out_step) = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
 }
+#else /* gcc before 12 */
+static inline void transpose_4x4(float *out, size_t out_step, const float *inp, size_t inp_lane) {
+    for (int k = 0; k < 4; k++) {
+        for (int l = 0; l < 4; l++) {
+            out[k * out_step + l] = inp[l * inp_lane + k];
+        }
+    }
+}
+#endif
 
 /* Copies a panel so that the width lanes of a step lie side by side; lanes past the last are 0,
  * which adds nothing to the sums. */

@@ -149,10 +149,8 @@ typedef struct Topic {
 } Topic;
 
 static const Topic topics[] = {
-    {"backends", add_backends, print_backends},
-    {"ops", add_ops, print_ops},
-    {"kernels", add_kernels, print_kernels},
-    {"models", add_models, print_models},
+    {"backends", add_backends, print_backends}, {"ops", add_ops, print_ops},
+    {"kernels", add_kernels, print_kernels},    {"models", add_models, print_models},
     {"data", data_add_rows, data_print_rows},
 };
 enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };

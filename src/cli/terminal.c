@@ -154,8 +154,7 @@ int text_columns(const char *text) {
     return columns;
 }
 
-/* ---- drawing in place --------------------------------------------------------------------------
- */
+/* ---- drawing in place ----------------------------------------------------------------------- */
 
 static void go_up(Frame *screen, int lines) {
     if (lines > 0) {
@@ -206,8 +205,7 @@ void terminal_clear(Terminal *terminal) {
     terminal->drawn = 0;
 }
 
-/* ---- signals -----------------------------------------------------------------------------------
- */
+/* ---- signals -------------------------------------------------------------------------------- */
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 enum { CAUGHT_COUNT = sizeof caught / sizeof caught[0] };

@@ -10,8 +10,7 @@
 
 enum { DEFAULT_EPOCHS = 5, DEFAULT_SAVE_SECONDS = 60 };
 
-/* ---- options on their own ---------------------------------------------------------------------
- */
+/* ---- options on their own ------------------------------------------------------------------- */
 
 static Status check_precision(const char *precision) {
     static const char *const names[] = {"fp32", "tf32", "bf16", "fp16"};
@@ -65,8 +64,7 @@ static Status check_arguments(TrainJob *job) {
     return asked->trace != NULL ? outfile_probe(asked->trace) : STATUS_OK;
 }
 
-/* ---- options beside a checkpoint's ------------------------------------------------------------
- */
+/* ---- options beside a checkpoint's ---------------------------------------------------------- */
 
 static Status differs(const TrainJob *job, const char *option, const char *now, const char *then) {
     return fail("%s %s: the run in %s has %s; leave the option out, or start a new run", option,
@@ -132,8 +130,7 @@ static Status load_state(TrainJob *job) {
     return STATUS_OK;
 }
 
-/* ---- data, model, backend ---------------------------------------------------------------------
- */
+/* ---- data, model, backend ------------------------------------------------------------------- */
 
 static Status load_data(TrainJob *job) {
     CheckpointState *state = &job->state;
@@ -234,8 +231,7 @@ static Status open_backend(TrainJob *job) {
     return STATUS_OK;
 }
 
-/* ---- the run ----------------------------------------------------------------------------------
- */
+/* ---- the run -------------------------------------------------------------------------------- */
 
 static Status start_run(TrainJob *job) {
     TRY(run_start(job->run));

@@ -187,8 +187,7 @@ void train_show_end(TrainJob *job) {
     }
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 static void add_number(cJSON *object, const char *key, double value) {
     if (isfinite(value)) {

@@ -5,8 +5,7 @@
 
 #include "ops/front.h"
 
-/* ---- adaptors: unpack a call. Short names, because each is used some forty times. -------------
- */
+/* ---- adaptors: unpack a call. Short names, because each is used some forty times. ----------- */
 
 static float number(const OpCall *call, int option) {
     return (float)call->option[option];
