@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -82,4 +83,26 @@ Status outfile_probe(const char *path) {
     TRY(outfile_open(&out, path));
     outfile_abandon(&out);
     return STATUS_OK;
+}
+
+/* What is at path, or would be: the file, or else its folder with *name as the last part. */
+static bool find_place(struct stat *info, const char **name, const char *path) {
+    char folder[OUTFILE_PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    *name = NULL;
+    if (stat(path, info) == 0) {
+        return true;
+    }
+    *name = slash == NULL ? path : slash + 1;
+    snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 0 : (int)(slash - path), path);
+    return stat(slash == NULL ? "." : slash == path ? "/" : folder, info) == 0;
+}
+
+bool outfile_same(const char *a, const char *b) {
+    struct stat info[2];
+    const char *name[2];
+    return find_place(&info[0], &name[0], a) && find_place(&info[1], &name[1], b) &&
+           info[0].st_dev == info[1].st_dev && info[0].st_ino == info[1].st_ino &&
+           (name[0] == NULL || name[1] == NULL ? name[0] == name[1]
+                                               : strcmp(name[0], name[1]) == 0);
 }

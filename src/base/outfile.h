@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_OUTFILE_H
 #define LOCKSTEP_OUTFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -31,5 +32,8 @@ void outfile_abandon(OutFile *out); /* a closed one is fine */
 
 /* Can a file be written at path? For a look before long work; leaves nothing behind. */
 Status outfile_probe(const char *path);
+
+/* Do both paths name one file, be it there yet or not? */
+bool outfile_same(const char *a, const char *b);
 
 #endif

@@ -19,6 +19,8 @@ Status publish_failure(const char *path, const char *action, int error) {
         {EPERM, "; choose a folder that you may write to"},
         {EROFS, "; choose a folder that you may write to"},
         {ENOENT, "; make its folder first"},
+        {EFBIG, "; raise the limit on the size of files (ulimit -f) and run it again"},
+        {ENAMETOOLONG, "; choose a shorter name"},
     };
     const char *cure = "";
     for (size_t i = 0; i < sizeof cures / sizeof cures[0]; i++) {

@@ -158,7 +158,7 @@ Status cli_parse(int argc, char **argv, const char *synopsis, const char *summar
     for (int i = 1; i < argc; i++) {
         if (!only_operands && strcmp(argv[i], "--help") == 0) {
             print_help(synopsis, summary, options);
-            exit(STATUS_OK);
+            exit(cli_finish(STATUS_OK, false));
         }
         if (!only_operands && strcmp(argv[i], "--") == 0) {
             only_operands = true;
@@ -173,13 +173,34 @@ Status cli_parse(int argc, char **argv, const char *synopsis, const char *summar
     return STATUS_OK;
 }
 
+static bool json_printed; /* there is one object, whatever fails after it */
+
 void cli_print_json(cJSON *object) {
     char *text = cJSON_Print(object);
     if (text != NULL) {
         puts(text);
+        json_printed = true;
     }
     cJSON_free(text);
     cJSON_Delete(object);
+}
+
+int cli_finish(Status status, bool json) {
+    if (status != STATUS_OK) {
+        fprintf(stderr, "lockstep: %s\n", status_message());
+    }
+    if (status != STATUS_OK && json && !json_printed) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "error", status_message());
+        cJSON_AddNumberToObject(object, "exit_code", status);
+        cli_print_json(object);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr,
+                "lockstep: standard output: cannot write; is it closed, or the disk full?\n");
+        return status == STATUS_OK ? STATUS_BAD : (int)status;
+    }
+    return (int)status;
 }
 
 cJSON *cli_passport_json(const Passport *passport) {

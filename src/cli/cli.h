@@ -44,6 +44,11 @@ Status cli_parse(int argc, char **argv, const char *synopsis, const char *summar
 /* Prints one JSON object on standard output, and frees it. */
 void cli_print_json(cJSON *object);
 
+/* Ends the program's output and returns its exit code: a failure's message goes to standard error,
+ * and to standard output as an object too where JSON is asked for and none is printed yet. What
+ * cannot be written is a failure. */
+int cli_finish(Status status, bool json);
+
 /* The passport as an object, to stand under "passport". */
 cJSON *cli_passport_json(const Passport *passport);
 

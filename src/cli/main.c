@@ -1,6 +1,9 @@
 /* lockstep COMMAND [options]: finds the command, runs it, prints its error. */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/threads.h"
 #include "cli/cli.h"
@@ -46,23 +49,36 @@ static Status run_command(int argc, char **argv) {
     return fail_unknown("command", argv[1], names, COMMAND_COUNT);
 }
 
+/* A closed standard stream would lend its number to the next file that is opened, and what is
+ * printed would end up in that file. Its place is taken by something that cannot be used. */
+static void hold_standard_streams(void) {
+    const int unusable[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) == -1) {
+            (void)open("/dev/null", unusable[fd]); /* takes the lowest free number: fd */
+        }
+    }
+}
+
+static bool asks_for_json(int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int main(int argc, char **argv) {
-    threads_limit_spinning(argv);
+    hold_standard_streams();
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is then an error to report, not a death */
     if (argc < 2) {
         print_usage(stderr);
         return STATUS_BAD;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
         print_usage(stdout);
-        return STATUS_OK;
+        return cli_finish(STATUS_OK, false);
     }
-    Status status = run_command(argc, argv);
-    if (status != STATUS_OK) {
-        fprintf(stderr, "lockstep: %s\n", status_message());
-    }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "lockstep: standard output: cannot write; is the disk full?\n");
-        return status == STATUS_OK ? STATUS_BAD : (int)status;
-    }
-    return (int)status;
+    return cli_finish(run_command(argc, argv), asks_for_json(argc, argv));
 }

@@ -27,7 +27,7 @@ static Status parse(RaceArguments *a, int argc, char **argv) {
         {"--steps", CLI_INT, &a->steps, "N", "steps on each backend, instead of seconds", 1,
          INT_MAX},
         {"--batch", CLI_INT, &a->batch, "N", "images a step (64)", 1, 1 << 24},
-        {"--lr", CLI_FLOAT, &a->lr, "X", "learning rate (the optimizer's own)", 1e-12, 1e6},
+        {"--lr", CLI_FLOAT, &a->lr, "X", "learning rate (the optimizer's own)", 1e-30, 1e30},
         {"--optimizer", CLI_STRING, &a->optimizer, "O", "sgd, momentum, adam or adamw (sgd)", 0, 0},
         {"--seed", CLI_INT, &a->seed, "N", "decides weights and shuffles (1)", 0, INT_MAX},
         {"--threads", CLI_INT, &a->threads, "N", "CPU threads (what the machine grants)", 1, 1024},

@@ -207,7 +207,7 @@ void terminal_clear(Terminal *terminal) {
 
 /* ---- signals -------------------------------------------------------------------------------- */
 
-static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { CAUGHT_COUNT = sizeof caught / sizeof caught[0] };
 static volatile sig_atomic_t stop_signal;
 static int cursor_file = -1; /* where the cursor is to come back; -1: nowhere */
@@ -219,7 +219,7 @@ static void on_signal(int signal_number) {
         ssize_t written = write(cursor_file, SHOW_CURSOR, sizeof SHOW_CURSOR - 1);
         (void)written; /* nothing can be done about it here */
     }
-    if (stop_signal != 0) {
+    if (stop_signal != 0 && signal_number != SIGPIPE) { /* which each print to it brings again */
         _exit(128 + signal_number);
     }
     stop_signal = signal_number;

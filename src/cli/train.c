@@ -1,6 +1,5 @@
 /* lockstep train: one model on one backend, from its options to the last line. */
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "cli/train_job.h"
@@ -54,7 +53,6 @@ Status cli_train(int argc, char **argv) {
         return fail("train: out of memory");
     }
     job->asked = (TrainArguments){.precision = "fp32", .seed = -1};
-    signal(SIGXFSZ, SIG_IGN); /* a file size limit is then an error to report, not a death */
     Status status = parse(&job->asked, argc, argv);
     if (status == STATUS_OK) {
         status = train_setup(job);

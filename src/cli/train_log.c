@@ -4,11 +4,29 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/publish.h"
 
-/* *kept = bytes up to the first line of a step after `resumed`, or up to a line without an end. */
+static bool is_log_line(double *step, const char *line, size_t length) {
+    cJSON *json = cJSON_ParseWithLength(line, length);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, "step");
+    bool is_log = cJSON_IsNumber(item);
+    *step = is_log ? item->valuedouble : 0.0;
+    cJSON_Delete(json);
+    return is_log;
+}
+
+/* What a run that was killed may leave: a line's beginning. */
+static bool is_cut_line(const char *line, size_t length) {
+    static const char begin[] = "{\"step\":";
+    return strncmp(line, begin, length < sizeof begin - 1 ? length : sizeof begin - 1) == 0;
+}
+
+/* *kept = bytes up to the first line of a step after `resumed`, or up to a line without an end. A
+ * file that is no log is refused, or a slip of the hand would cost its owner the content. */
 static Status find_end(long *kept, FILE *file, const char *path, int64_t resumed) {
     char *line = NULL;
     size_t capacity = 0;
@@ -16,19 +34,15 @@ static Status find_end(long *kept, FILE *file, const char *path, int64_t resumed
     Status status = STATUS_OK;
     *kept = 0;
     for (int number = 1; (length = getline(&line, &capacity, file)) > 0; number++) {
-        if (line[length - 1] != '\n') {
-            break;
-        }
-        cJSON *json = cJSON_ParseWithLength(line, (size_t)length);
-        const cJSON *step = cJSON_GetObjectItemCaseSensitive(json, "step");
-        bool is_log = cJSON_IsNumber(step),
-             is_later = is_log && step->valuedouble > (double)resumed;
-        cJSON_Delete(json);
-        if (!is_log) {
+        double step = 0.0;
+        bool whole = line[length - 1] == '\n';
+        if (whole ? !is_log_line(&step, line, (size_t)length)
+                  : !is_cut_line(line, (size_t)length)) {
             status = fail("%s:%d: not a line of a log of lockstep train; give --log another file",
                           path, number);
+            break;
         }
-        if (!is_log || is_later) {
+        if (!whole || step > (double)resumed) {
             break;
         }
         *kept += length;
@@ -44,10 +58,13 @@ Status train_log_open(TrainLog *log, const char *path, int64_t resumed) {
     if (file == NULL) {
         return publish_failure(path, "write", errno);
     }
+    struct stat info;
+    bool is_file =
+        fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode); /* no pipe, no screen */
     rewind(file);
-    Status status = resumed > 0 ? find_end(&kept, file, path, resumed) : STATUS_OK;
-    if (status == STATUS_OK && ftruncate(fileno(file), kept) != 0 && errno != EINVAL) {
-        status = publish_failure(path, "shorten", errno); /* EINVAL: a pipe; nothing to shorten */
+    Status status = is_file ? find_end(&kept, file, path, resumed) : STATUS_OK;
+    if (status == STATUS_OK && is_file && ftruncate(fileno(file), kept) != 0) {
+        status = publish_failure(path, "shorten", errno);
     }
     if (status != STATUS_OK) {
         fclose(file);

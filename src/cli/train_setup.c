@@ -48,8 +48,24 @@ static Status parse_save_every(TrainJob *job) {
                : fail("--save-every %s: needs --save F, the file to write", text);
 }
 
+/* A file cannot be two things: one would destroy the other. Only --save may replace --resume. */
+static Status check_files(const TrainArguments *asked) {
+    const char *const options[] = {"--resume", "--save", "--log", "--trace"};
+    const char *const paths[] = {asked->resume, asked->save, asked->log, asked->trace};
+    for (int i = 2; i < 4; i++) {
+        for (int j = 0; j < i; j++) {
+            if (paths[i] != NULL && paths[j] != NULL && outfile_same(paths[i], paths[j])) {
+                return fail("%s %s: is the file of %s as well; give each a file of its own",
+                            options[i], paths[i], options[j]);
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
 static Status check_arguments(TrainJob *job) {
     const TrainArguments *asked = &job->asked;
+    TRY(check_files(asked));
     if ((asked->epochs > 0) + (asked->steps > 0) + (asked->seconds > 0.0) > 1) {
         return fail("--epochs, --steps, --seconds: give one of them; each says when to end");
     }

@@ -26,7 +26,7 @@ struct Checkpoint {
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static Status write_tensor(OutFile *out, const Run *run, const Tensor *tensor, float *host) {
+Status checkpoint_write_tensor(OutFile *out, const Run *run, const Tensor *tensor, float *host) {
     TRY(run_download(run, host, tensor));
     for (size_t i = 0; i < tensor->count; i++) {
         if (!isfinite(host[i])) {
@@ -49,9 +49,9 @@ static Status write_tensors(OutFile *out, const Run *run) {
     Status status = host != NULL ? STATUS_OK : fail("%s: no memory to save from", out->path);
     for (int i = 0; status == STATUS_OK && i < run->param_count; i++) {
         const RunParam *entry = &run->params[i];
-        status = write_tensor(out, run, entry->param, host);
+        status = checkpoint_write_tensor(out, run, entry->param, host);
         for (int s = 0; status == STATUS_OK && s < run->optimizer->state_count; s++) {
-            status = write_tensor(out, run, &entry->state[s], host);
+            status = checkpoint_write_tensor(out, run, &entry->state[s], host);
         }
     }
     memory_free(host);

@@ -12,6 +12,7 @@
 #ifndef LOCKSTEP_CHECKPOINT_H
 #define LOCKSTEP_CHECKPOINT_H
 
+#include "base/outfile.h"
 #include "nn/train.h"
 
 enum {
@@ -48,6 +49,9 @@ typedef struct Checkpoint Checkpoint;
  * Atomic: on failure the old file is untouched. STATUS_NO, and nothing written, when a weight is
  * not finite: a diverged run must not replace a good checkpoint. */
 Status checkpoint_save(const char *path, const Run *run, const CheckpointState *state);
+
+/* Appends a tensor of the run, by way of host, which holds at least as much. STATUS_NO as above. */
+Status checkpoint_write_tensor(OutFile *out, const Run *run, const Tensor *tensor, float *host);
 
 /* Does the file begin as a checkpoint does? */
 bool checkpoint_is(const char *path);

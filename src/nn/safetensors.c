@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/outfile.h"
 #include "data/infile.h"
+#include "nn/checkpoint.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files hold the little end first");
 
@@ -42,12 +42,9 @@ static char *make_header(const Run *run) {
 static Status write_weights(OutFile *out, const Run *run) {
     for (int i = 0; i < run->param_count; i++) {
         const Tensor *tensor = run->params[i].param;
-        void *host = memory_alloc(tensor->bytes);
-        Status status = host != NULL ? run_download(run, host, tensor)
+        float *host = memory_alloc(tensor->bytes);
+        Status status = host != NULL ? checkpoint_write_tensor(out, run, tensor, host)
                                      : fail("%s: no memory to save %s", out->path, tensor->name);
-        if (status == STATUS_OK) {
-            outfile_write(out, host, tensor->bytes);
-        }
         memory_free(host);
         TRY(status);
     }

@@ -9,7 +9,8 @@
 /* Does the name end in .safetensors? */
 bool safetensors_is(const char *path);
 
-/* Writes the run's weights. Atomic: on failure the old file is untouched. */
+/* Writes the run's weights. Atomic: on failure the old file is untouched. STATUS_NO, and nothing
+ * written, when a weight is not finite. */
 Status safetensors_save(const char *path, const Run *run);
 
 /* Fills a started run's weights. The file must hold exactly the model's tensors as F32, and its
