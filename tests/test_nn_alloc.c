@@ -40,6 +40,8 @@ void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
+/* The C library calls its parameters __size and the like.
+ * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 void *malloc(size_t bytes) {
     count_call(__builtin_return_address(0));
     return __libc_malloc(bytes);
@@ -71,6 +73,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
     *memory = __libc_memalign(alignment, bytes);
     return *memory != NULL ? 0 : 12; /* ENOMEM */
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 Test(allocation, a_step_allocates_nothing_after_the_first) {
     static const char *const backends[] = {"serial", "openmp", "openblas"};

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "cli/train_job.h"
 
-enum { BAR_COLUMNS = 20 };
-static const uint64_t FRAME_NS = 100000000;   /* ten frames a second */
+enum { MIN_BAR = 6, MAX_BAR = 20, TEXT_COLUMNS = 74 }; /* what stands beside the bar */
+static const uint64_t FRAME_NS = 100000000;            /* ten frames a second */
 static const uint64_t LINE_NS = 10000000000u; /* elsewhere, a line at least every ten seconds */
 
 /* Progress goes to a terminal or to people's standard output; beside --json to a terminal only. */
@@ -113,16 +113,18 @@ static double eta_seconds(const TrainJob *job) {
 
 static void draw(TrainJob *job) {
     Frame frame = {.terminal = &job->terminal};
+    int room = job->terminal.width - TEXT_COLUMNS;
+    int bar = room < MIN_BAR ? MIN_BAR : room > MAX_BAR ? MAX_BAR : room;
     char count[32];
     frame_print(&frame, "[");
-    frame_bar(&frame, STYLE_GOOD, share_done(job), BAR_COLUMNS);
-    frame_print(&frame, "] %3.0f %%  step %" PRId64 "  epoch %" PRId64 "  loss %.4f",
-                100.0 * share_done(job), job->run->step, job->run->epoch + 1, train_loss(job));
+    frame_bar(&frame, STYLE_GOOD, share_done(job), bar);
+    frame_print(&frame, "] %3.0f %%, %.0f s left  step %" PRId64 "  loss %.4f",
+                100.0 * share_done(job), eta_seconds(job), job->run->step, train_loss(job));
     if (job->test.step >= 0) {
         frame_print(&frame, "  test %.2f %%", 100.0 * job->test.accuracy);
     }
-    frame_print(&frame, "  %s images/s  %.0f s left\n",
-                count_text(count, sizeof count, train_images_per_s(job)), eta_seconds(job));
+    frame_print(&frame, "  %s images/s\n",
+                count_text(count, sizeof count, train_images_per_s(job)));
     terminal_draw(&job->terminal, &frame);
     frame_free(&frame);
 }

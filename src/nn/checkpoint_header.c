@@ -121,7 +121,7 @@ static Status get_int(int *number, const cJSON *object, const char *key, int min
 }
 
 static Status get_seed(uint64_t *seed, const cJSON *header) {
-    char text[32], *end;
+    char text[32] = "", *end;
     TRY(get_text(text, sizeof text, header, "seed"));
     errno = 0;
     *seed = strtoull(text, &end, 10);

@@ -47,7 +47,7 @@ static Status parse_input(Reader *reader, char **words, int count) {
                     reader->line);
     }
     Shape declared = {.rank = count - 1};
-    int declared_count, given_count;
+    int declared_count = 0, given_count = 0;
     for (int i = 0; i < declared.rank; i++) {
         TRY(parse_size(reader, "input", words[i + 1], &declared.dim[i]));
     }
@@ -133,8 +133,11 @@ static Status parse_layer(Reader *reader, char **words, int count) {
 /* Splits at white space, in place; a comment ends the line. */
 static int split_words(char *line, char **words) {
     int count = 0;
+    static const char spaces[] = " \t\r\n";
+    char *rest;
     line[strcspn(line, "#")] = '\0';
-    for (char *word = strtok(line, " \t\r\n"); word != NULL; word = strtok(NULL, " \t\r\n")) {
+    for (char *word = strtok_r(line, spaces, &rest); word != NULL;
+         word = strtok_r(NULL, spaces, &rest)) {
         if (count < MAX_WORDS) {
             words[count] = word;
         }
@@ -144,7 +147,7 @@ static int split_words(char *line, char **words) {
 }
 
 static Status parse_line(Reader *reader, char *line) {
-    char *words[MAX_WORDS];
+    char *words[MAX_WORDS] = {NULL};
     int count = split_words(line, words);
     if (count == 0) {
         return STATUS_OK;
@@ -172,7 +175,7 @@ static Status check_whole(const Reader *reader, int class_count) {
         return fail("%s: no loss; end with 'loss softmax_cross_entropy'", reader->where);
     }
     const Layer *last = &model->layers[model->layer_count - 1];
-    int outputs;
+    int outputs = 0;
     TRY(shape_count(&outputs, last->name, last->out));
     if (outputs != class_count) {
         return fail("%s:%d: layer %s has %d outputs, but the data has %d classes; give it %d",
@@ -265,7 +268,7 @@ static Status no_such_model(const char *name, int error) {
 }
 
 static Status load_file(Model *model, const char *path, Shape input, int class_count) {
-    char text[FILE_BYTES];
+    char text[FILE_BYTES] = "";
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return no_such_model(path, errno);

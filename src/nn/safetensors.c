@@ -77,6 +77,8 @@ Status safetensors_save(const char *path, const Run *run) {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+enum { MAX_TENSORS = MODEL_MAX_LAYERS * LAYER_MAX_PARAMS };
+
 typedef struct Entry { /* where one tensor's values lie, from the first value on */
     const char *name;
     size_t begin, end;
@@ -164,7 +166,7 @@ static Status check_places(Entry *sorted, int count, size_t value_bytes) {
 static Status check_names(const cJSON *header, const Run *run) {
     const cJSON *item, *other;
     cJSON_ArrayForEach(item, header) {
-        const char *names[MODEL_MAX_LAYERS * LAYER_MAX_PARAMS];
+        const char *names[MAX_TENSORS];
         bool known = strcmp(item->string, "__metadata__") == 0;
         for (int i = 0; i < run->param_count; i++) {
             names[i] = run->params[i].param->name;
@@ -184,7 +186,7 @@ static Status check_names(const cJSON *header, const Run *run) {
 
 static Status load_values(const cJSON *header, const unsigned char *values, size_t value_bytes,
                           Run *run) {
-    Entry entries[MODEL_MAX_LAYERS * LAYER_MAX_PARAMS], sorted[MODEL_MAX_LAYERS * LAYER_MAX_PARAMS];
+    Entry entries[MAX_TENSORS] = {0}, sorted[MAX_TENSORS] = {0};
     TRY(check_names(header, run));
     for (int i = 0; i < run->param_count; i++) {
         const Tensor *tensor = run->params[i].param;
@@ -230,8 +232,8 @@ static Status load_bytes(const unsigned char *bytes, size_t size, Run *run) {
 }
 
 Status safetensors_load(const char *path, Run *run) {
-    unsigned char *bytes;
-    size_t size;
+    unsigned char *bytes = NULL;
+    size_t size = 0;
     TRY(infile_read(&bytes, &size, path));
     Status status = load_bytes(bytes, size, run);
     free(bytes);

@@ -46,7 +46,7 @@ typedef struct Run {
 
 /* Plans a run: every tensor entered, overflow and fit checked; nothing allocated yet. The model,
  * the data and the backend (open) must outlive the run. Free with run_destroy. */
-Status run_create(Run **run, const Model *model, const Dataset *data, const Backend *backend,
+Status run_create(Run **created, const Model *model, const Dataset *data, const Backend *backend,
                   const TrainOptions *options);
 
 /* Allocates what the plan says and fills in the first weights. */
