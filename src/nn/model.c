@@ -295,7 +295,7 @@ const char *model_preset(int index, const char **about) {
 }
 
 Status model_load(Model *model, const char *name_or_file, Shape input, int class_count) {
-    char sizes[64], text[LINE_BYTES * 16];
+    char sizes[64], text[LINE_BYTES * 16] = "";
     int features;
     TRY(shape_count(&features, "data", input));
     if (strcmp(name_or_file, "mlp") == 0) {
