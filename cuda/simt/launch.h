@@ -1,6 +1,6 @@
 /* Launches. The source step turns  kernel<<<grid, block, bytes, stream>>>(a, b)  into
- *     ::simt::launch(::simt::Config(grid, block, bytes, stream), "kernel",
- *                    [](auto... simt_args) { kernel(simt_args...); }, a, b)
+ *     ::simt::launch("kernel", [=](auto... simt_args) { kernel(simt_args...); },
+ *                    ::simt::Config(grid, block, bytes, stream), a, b)
  * on the same lines: arguments are evaluated once, copied, and the compiler deduces what it would
  * deduce for the kernel itself. */
 #ifndef SIMT_LAUNCH_H
@@ -27,7 +27,7 @@ struct Config {
 void run_launch(Launch *launch, cudaStream_t stream);
 
 template <class Body, class... Args>
-inline void launch(const Config &config, const char *name, Body body, Args &&...args) {
+inline void launch(const char *name, Body body, const Config &config, Args &&...args) {
     auto closure = [body, copies = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)] {
         std::apply(body, copies);
     };
@@ -40,6 +40,12 @@ inline void launch(const Config &config, const char *name, Body body, Args &&...
     request.kernel = &closure;
     run_launch(&request, config.stream);
 }
+
+template <class T> struct DynamicShared { /* one at namespace scope */
+    operator T *() const {
+        return reinterpret_cast<T *>(dynamic_shared_memory());
+    }
+};
 
 } // namespace simt
 
