@@ -115,7 +115,7 @@ demo:
 # FILTER='matmul/*' runs only those tests; tests/*.sh are counted with them.
 test:
 	@tools/install-deps.sh test
-	@$(MAKE) test-programs
+	@$(MAKE) test-programs simt-tests
 	@tools/run_tests.sh $(BUILD) $(FILTER)
 
 lint:
@@ -149,7 +149,7 @@ TSAN_RUN = OMP_TOOL_LIBRARIES=$$(tools/probe.sh --archer) \
   TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:abort_on_error=1
 
 # Compiles the CUDA sources for three generations of GPUs (T4, A100, H100); needs no GPU.
-CUDA := $(sort $(wildcard cuda/*.cu))
+CUDA := $(sort $(wildcard cuda/*.cu tests/conformance/*.cu))
 nvcc:
 	@$(if $(CUDA),$(MAKE) nvcc-objects,echo "no CUDA sources yet")
 nvcc-objects: $(CUDA:%.cu=$(BUILD)/nvcc/%.o)
@@ -158,6 +158,54 @@ $(BUILD)/nvcc/%.o: %.cu
 	@echo "  NVCC $<"
 	$(Q)$(NVCC) -O3 -Isrc -I. -Xcompiler -Wall,-Wextra -gencode arch=compute_75,code=sm_75 \
 	  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -c -o $@ $<
+
+# ---- the SIMT interpreter: .cu files for machines without a GPU -------------------------------
+# The source step turns launches into C++; g++ compiles the result against cuda/simt/. Kernels are
+# compiled with -O2: -O3 makes them no faster. Never with sanitizers: fibers have stacks of their own.
+CXX          := g++
+SIMT_LIBRARY := $(BUILD)/simt/libsimt.a
+SIMT_OBJECTS := $(patsubst cuda/simt/%.cpp,$(BUILD)/simt/lib/%.o,$(sort $(wildcard cuda/simt/*.cpp)))
+SIMT_TESTS   := $(patsubst %.cu,$(BUILD)/simt/%,$(sort $(wildcard tests/conformance/*.cu)))
+SIMT_CODE    := -std=gnu++17 -O2 -g $(PROBED_ARCH) $(CONTRACT)
+SIMT_LINK    := $(CXX) $(SIMT_CODE)
+SIMT_COMPILE := $(CXX) $(SIMT_CODE) -Wall -Wextra -Wshadow -MMD -MP $(PROBED_CFLAGS)
+
+simt: $(SIMT_LIBRARY) $(BUILD)/simt/translate
+simt-tests: $(SIMT_TESTS)
+
+$(BUILD)/simt/command: FORCE
+	@mkdir -p $(@D)
+	@echo '$(SIMT_COMPILE)' | tools/write_if_changed.sh $@
+
+$(BUILD)/simt/translate: cuda/simt/translate.c
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARNINGS) -o $@ $<
+
+$(BUILD)/simt/lib/%.o: cuda/simt/%.cpp $(BUILD)/simt/command
+	@mkdir -p $(@D)
+	@echo "  CXX  $<"
+	$(Q)$(SIMT_COMPILE) -c -o $@ $<
+
+$(SIMT_LIBRARY): $(SIMT_OBJECTS)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+
+$(BUILD)/simt/%.cpp: %.cu $(BUILD)/simt/translate
+	@mkdir -p $(@D)
+	$(Q)$(BUILD)/simt/translate $< $@
+
+# Quoted includes are looked for beside the .cu file, as nvcc does.
+$(BUILD)/simt/%.o: $(BUILD)/simt/%.cpp $(BUILD)/simt/command
+	@echo "  SIMT $*.cu"
+	$(Q)$(SIMT_COMPILE) -DLOCKSTEP_SIMT -iquote $(dir $*) -Isrc -I. -isystem cuda/simt/include \
+	  -include cuda_runtime.h -c -o $@ $<
+
+$(SIMT_TESTS): %: %.o $(SIMT_LIBRARY)
+	$(Q)$(SIMT_LINK) -o $@ $^ -Wl,--as-needed $(LIBS) -pthread
+
+.SECONDARY: $(SIMT_TESTS:=.cpp) $(SIMT_TESTS:=.o)
+-include $(SIMT_OBJECTS:.o=.d) $(SIMT_TESTS:=.d)
 
 # ---- installing --------------------------------------------------------------------------------
 SHARE := $(DESTDIR)$(PREFIX)/share/lockstep
@@ -190,7 +238,8 @@ help:
 	@echo "Settings: ARCH=native|x86-64-v3|...  STRICT=1 (no fused multiply-add)  CC=clang  V=1"
 	@echo "          CFLAGS='-O2 -g'  OPENBLAS=openmp|pthread|serial  BUILD=folder"
 
-.PHONY: all objects test-objects test-programs deps demo test lint lint-checks check-layers asan \
+.PHONY: all objects test-objects test-programs simt simt-tests deps demo test lint \
+        lint-checks check-layers asan \
         tsan nvcc nvcc-objects install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

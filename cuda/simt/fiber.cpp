@@ -9,7 +9,7 @@
 
 namespace simt {
 
-bool fiber_map(Fiber *fiber, size_t stack_bytes) {
+bool fiber_map(Fiber *fiber, size_t stack_bytes, int number) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t total = stack_bytes + page;
     void *memory = mmap(nullptr, total, PROT_READ | PROT_WRITE,
@@ -20,6 +20,7 @@ bool fiber_map(Fiber *fiber, size_t stack_bytes) {
     mprotect(memory, page, PROT_NONE); /* a kernel that overflows its stack faults at once */
     fiber->stack = (char *)memory + page;
     fiber->stack_bytes = stack_bytes;
+    fiber->colour = (size_t)(number % 64) * 320;
     return true;
 }
 
@@ -28,6 +29,12 @@ void fiber_unmap(Fiber *fiber) {
     munmap(fiber->stack - page, fiber->stack_bytes + page);
     fiber->stack = nullptr;
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+static uintptr_t stack_top(const Fiber *fiber) {
+    return ((uintptr_t)fiber->stack + fiber->stack_bytes - fiber->colour) & ~(uintptr_t)63;
+}
+#endif
 
 #if defined(__x86_64__)
 
@@ -76,8 +83,8 @@ simt_start:
 extern "C" void simt_switch(void **from, void *to);
 extern "C" void simt_start();
 
-void fiber_prepare(Fiber *fiber, void (*entry)(void *), void *argument) {
-    uintptr_t top = ((uintptr_t)fiber->stack + fiber->stack_bytes) & ~(uintptr_t)63;
+void *fiber_prepare(Fiber *fiber, void (*entry)(void *), void *argument) {
+    uintptr_t top = stack_top(fiber);
     /* simt_switch leaves the stack pointer 64 above the frame: aligned to 16 at simt_start, whose
      * call then enters `entry` with the alignment that the ABI asks for. */
     uint64_t *frame = (uint64_t *)(top - 128);
@@ -85,11 +92,11 @@ void fiber_prepare(Fiber *fiber, void (*entry)(void *), void *argument) {
     frame[0] = (uint64_t)entry;    /* rbx */
     frame[2] = (uint64_t)argument; /* r12 */
     frame[6] = (uint64_t)simt_start;
-    fiber->stack_pointer = frame;
+    return frame;
 }
 
-void fiber_switch(Fiber *from, const Fiber *to) {
-    simt_switch(&from->stack_pointer, to->stack_pointer);
+void fiber_switch(void **from, void *to) {
+    simt_switch(from, to);
 }
 
 #elif defined(__aarch64__)
@@ -140,18 +147,18 @@ simt_start:
 extern "C" void simt_switch(void **from, void *to);
 extern "C" void simt_start();
 
-void fiber_prepare(Fiber *fiber, void (*entry)(void *), void *argument) {
-    uintptr_t top = ((uintptr_t)fiber->stack + fiber->stack_bytes) & ~(uintptr_t)63;
+void *fiber_prepare(Fiber *fiber, void (*entry)(void *), void *argument) {
+    uintptr_t top = stack_top(fiber);
     uint64_t *frame = (uint64_t *)(top - 192);
     memset(frame, 0, 160);
-    frame[0] = (uint64_t)entry;    /* x19 */
-    frame[1] = (uint64_t)argument; /* x20 */
+    frame[0] = (uint64_t)entry;       /* x19 */
+    frame[1] = (uint64_t)argument;    /* x20 */
     frame[11] = (uint64_t)simt_start; /* x30 */
-    fiber->stack_pointer = frame;
+    return frame;
 }
 
-void fiber_switch(Fiber *from, const Fiber *to) {
-    simt_switch(&from->stack_pointer, to->stack_pointer);
+void fiber_switch(void **from, void *to) {
+    simt_switch(from, to);
 }
 
 #else
@@ -165,7 +172,7 @@ static void start(unsigned entry_low, unsigned entry_high, unsigned low, unsigne
 }
 
 /* The context lies at the stack's low end. */
-void fiber_prepare(Fiber *fiber, void (*entry)(void *), void *argument) {
+void *fiber_prepare(Fiber *fiber, void (*entry)(void *), void *argument) {
     ucontext_t *context = (ucontext_t *)fiber->stack;
     getcontext(context);
     context->uc_stack.ss_sp = fiber->stack + sizeof *context;
@@ -174,13 +181,13 @@ void fiber_prepare(Fiber *fiber, void (*entry)(void *), void *argument) {
     uintptr_t e = (uintptr_t)entry, a = (uintptr_t)argument;
     makecontext(context, (void (*)())start, 4, (unsigned)e, (unsigned)(e >> 16 >> 16), (unsigned)a,
                 (unsigned)(a >> 16 >> 16));
-    fiber->stack_pointer = context;
+    return context;
 }
 
-void fiber_switch(Fiber *from, const Fiber *to) {
+void fiber_switch(void **from, void *to) {
     ucontext_t here;
-    from->stack_pointer = &here;
-    swapcontext(&here, (ucontext_t *)to->stack_pointer);
+    *from = &here;
+    swapcontext(&here, (ucontext_t *)to);
 }
 
 #endif

@@ -8,21 +8,25 @@
 namespace simt {
 
 struct Fiber {
-    void *stack_pointer = nullptr; /* where it stopped; meaningless while it runs */
-    char *stack = nullptr;         /* lowest address, a guard page below it */
+    char *stack = nullptr; /* lowest address, a guard page below it */
     size_t stack_bytes = 0;
+    size_t colour = 0; /* bytes between the stack's end and its first frame: see fiber_map */
     Fiber *next_free = nullptr;
+    Fiber *next_mapped = nullptr;
 };
 
-/* A fiber that will call entry(argument) at its first switch. entry must never return. */
-void fiber_prepare(Fiber *fiber, void (*entry)(void *argument), void *argument);
+/* Prepares a call entry(argument) on the fiber's stack; returns what to switch to. entry must never
+ * return. */
+void *fiber_prepare(Fiber *fiber, void (*entry)(void *argument), void *argument);
 
-/* Maps a stack with a guard page; false when there is no memory. */
-bool fiber_map(Fiber *fiber, size_t stack_bytes);
+/* Maps a stack with a guard page; false when there is no memory. Stacks with different numbers
+ * begin at different offsets in a page: their hot frames would otherwise fall into the same few
+ * sets of the cache, and 256 waiting threads would throw each other out. */
+bool fiber_map(Fiber *fiber, size_t stack_bytes, int number);
 void fiber_unmap(Fiber *fiber);
 
-/* Stops the running code, noting in *from where, and goes on in `to`. */
-void fiber_switch(Fiber *from, const Fiber *to);
+/* Stops the running code, noting in *from where, and goes on at `to`. */
+void fiber_switch(void **from, void *to);
 
 } // namespace simt
 

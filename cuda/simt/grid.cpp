@@ -1,20 +1,16 @@
 /* The scheduler of one block. See grid.h. */
 #include "grid.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-
-namespace simt {
-
-int warp_width = 32, warp_shift = 5;
-__thread Worker *worker;
-
-} // namespace simt
 
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
 
 namespace simt {
+
+__thread Worker *worker;
 
 enum { STACK_BYTES = 256 * 1024 };
 
@@ -25,10 +21,13 @@ static Fiber *take_fiber(Worker *w) {
         return fiber;
     }
     fiber = new Fiber;
-    if (!fiber_map(fiber, STACK_BYTES)) {
+    if (!fiber_map(fiber, STACK_BYTES, w->fiber_count)) {
         delete fiber;
         return nullptr;
     }
+    w->fiber_count++;
+    fiber->next_mapped = w->mapped_fibers;
+    w->mapped_fibers = fiber;
     return fiber;
 }
 
@@ -38,30 +37,54 @@ static void give_fiber(Worker *w, Fiber *fiber) {
 }
 
 static Warp *warp_of(Worker *w, int thread) {
-    return &w->warps[thread >> warp_shift];
+    return &w->warps[thread >> w->warp_shift];
 }
 
-static uint64_t lane_bit(int thread) {
-    return 1ull << (thread & (warp_width - 1));
+static int lane_of(const Worker *w, int thread) {
+    return thread & (w->warp_width - 1);
+}
+
+static uint64_t lane_bit(const Worker *w, int thread) {
+    return 1ull << lane_of(w, thread);
+}
+
+static int linear_index(uint3 t) {
+    return (int)(t.x + blockDim.x * (t.y + blockDim.y * t.z));
+}
+
+static void set_failure(Worker *w, cudaError_t code, const char *text) {
+    w->failure.code = code;
+    w->failure.thread = w->straight ? linear_index(threadIdx) : w->current;
+    w->failure.block = blockIdx;
+    snprintf(w->failure.text, sizeof w->failure.text, "%s", text);
+}
+
+void fail_thread(cudaError_t code, const char *text) {
+    void *unused;
+    set_failure(worker, code, text);
+    fiber_switch(&unused, worker->scheduler);
+    abort(); /* not reached: the scheduler drops this stack */
 }
 
 /* The next waiting thread that may go on: from the current warp upwards, lowest lane first. */
-static int next_runnable(Worker *w) {
-    int index = w->current >> warp_shift;
+static inline int next_runnable(Worker *w) {
+    int index = w->current >> w->warp_shift;
     for (int i = 0; i < w->warp_count; i++) {
-        uint64_t runnable = w->warps[index].runnable;
+        uint64_t runnable = w->runnable[index];
         if (runnable != 0) {
-            return (index << warp_shift) + __builtin_ctzll(runnable);
+            w->runnable[index] = runnable & (runnable - 1);
+            return (index << w->warp_shift) + __builtin_ctzll(runnable);
         }
         index = index + 1 < w->warp_count ? index + 1 : 0;
     }
     return -1;
 }
 
+/* All threads that have not exited stand at the barrier, apart from the running one, if it is the
+ * last to come. */
 static void open_barrier(Worker *w) {
     for (int i = 0; i < w->warp_count; i++) {
-        w->warps[i].runnable |= w->warps[i].barrier;
-        w->warps[i].barrier = 0;
+        w->runnable[i] = w->warps[i].all & ~w->warps[i].exited;
     }
     w->barrier_count = 0;
     w->barrier_result = w->barrier_votes;
@@ -78,57 +101,81 @@ static bool resolve_active_masks(Worker *w) {
             warp->slots[__builtin_ctzll(lanes)].out[0] = warp->active_wait;
         }
         any |= warp->active_wait != 0;
-        warp->runnable |= warp->active_wait;
+        w->runnable[i] |= warp->active_wait;
         warp->active_wait = 0;
     }
     return any;
 }
 
-static void thread_entry(void *unused);
+static void thread_entry(void *fiber);
 
-/* Leaves the running fiber for good or until its thread may go on: picks who runs next. Fresh
- * threads come first: whoever waits, waits for them. */
-static void run_another(Worker *w) {
-    Fiber *here = w->running;
+/* What the waiting threads wait for, when none can go on. */
+static void report_deadlock(Worker *w) {
+    int at_warp = 0;
+    for (int i = 0; i < w->warp_count; i++) {
+        at_warp += __builtin_popcountll(w->warps[i].warp_wait);
+    }
+    char text[200];
+    snprintf(text, sizeof text,
+             "deadlock: of %d threads %d wait at __syncthreads, %d at a warp function whose mask "
+             "names lanes that do not come, %d have returned",
+             w->thread_count, w->barrier_count, at_warp, w->exited_count);
+    set_failure(w, cudaErrorLaunchTimeout, text);
+}
+
+/* The less frequent half of leaving a thread: returns where to go on. Fresh threads come first:
+ * whoever waits, waits for them. */
+static void *choose_slowly(Worker *w) {
     if (w->next_fresh < w->thread_count) {
         Fiber *fiber = take_fiber(w);
         if (fiber != nullptr) {
-            fiber_prepare(fiber, thread_entry, w);
-            w->running = fiber;
-            fiber_switch(here, fiber);
-            return;
+            return fiber_prepare(fiber, thread_entry, fiber);
         }
-        w->failure = "no memory for another thread's stack";
+        set_failure(w, cudaErrorMemoryAllocation, "no memory for another thread's stack");
+        return w->scheduler;
     }
-    int next = w->failure != nullptr ? -1 : next_runnable(w);
-    if (next < 0 && w->failure == nullptr && resolve_active_masks(w)) {
+    int next = next_runnable(w);
+    if (next < 0 && resolve_active_masks(w)) {
         next = next_runnable(w);
     }
     if (next < 0) {
-        if (!w->straight && w->exited_count < w->thread_count && w->failure == nullptr) {
-            w->failure = "deadlock: every thread waits, and none can go on";
+        if (!w->straight && w->exited_count < w->thread_count) {
+            report_deadlock(w);
         }
-        w->running = nullptr;
-        fiber_switch(here, &w->scheduler);
-        return;
+        return w->scheduler;
     }
-    Warp *warp = warp_of(w, next);
-    warp->runnable &= ~lane_bit(next);
-    Fiber *fiber = w->fiber_of[next];
     w->current = next;
-    threadIdx = w->index_of[next];
-    if (fiber == here) {
-        return;
-    }
-    w->running = fiber;
-    fiber_switch(here, fiber);
+    return w->stopped_at[next];
 }
 
 /* Parks the running thread, whose wait is noted already, and comes back when it may go on. */
-static void park(Worker *w) {
+static inline void park(Worker *w) {
     int self = w->current;
-    w->fiber_of[self] = w->running;
-    run_another(w);
+    void *to = nullptr;
+    if (w->next_fresh == w->thread_count) {
+        int index = self >> w->warp_shift;
+        uint64_t runnable = w->runnable[index];
+        if (runnable != 0) { /* a neighbour in the warp: by far the most frequent case */
+            uint64_t rest = runnable & (runnable - 1);
+            int first = index << w->warp_shift;
+            w->runnable[index] = rest;
+            w->current = first + __builtin_ctzll(runnable);
+            to = w->stopped_at[w->current];
+            if (rest != 0) { /* the stack of the one after it is rarely in the first cache */
+                const char *soon = (const char *)w->stopped_at[first + __builtin_ctzll(rest)];
+                __builtin_prefetch(soon);
+                __builtin_prefetch(soon + 64);
+                __builtin_prefetch(soon + 128);
+            }
+        }
+    }
+    if (to == nullptr) {
+        to = choose_slowly(w);
+    }
+    if (w->current != self || to == w->scheduler || w->next_fresh < w->thread_count) {
+        fiber_switch(&w->stopped_at[self], to);
+    }
+    threadIdx = w->index_of[self];
 }
 
 /* Lanes that have exited, or never were, cannot come to a warp operation: what the hardware does
@@ -137,19 +184,22 @@ static uint64_t expected_lanes(const Warp *warp, uint64_t mask) {
     return mask & warp->all & ~warp->exited;
 }
 
-static void finish_group(Warp *warp, Warp::Group *group) {
-    uint64_t arrived = group->arrived;
-    group->arrived = 0;
-    group->compute(warp, arrived, group->argument);
+static void finish_group(Worker *w, Warp *warp, int group) {
+    Warp::Group *g = &warp->groups[group];
+    uint64_t arrived = g->arrived;
+    g->arrived = 0;
+    warp->busy &= ~(1ull << group);
+    g->compute(warp, arrived, g->argument);
     warp->warp_wait &= ~arrived;
-    warp->runnable |= arrived;
+    w->runnable[warp - w->warps] |= arrived;
 }
 
-static void finish_groups_without_missing_lanes(Warp *warp) {
-    for (auto &group : warp->groups) {
-        uint64_t expected = expected_lanes(warp, group.mask);
-        if (group.arrived != 0 && (group.arrived & expected) == expected) {
-            finish_group(warp, &group);
+static void finish_groups_without_missing_lanes(Worker *w, Warp *warp) {
+    for (uint64_t busy = warp->busy; busy != 0; busy &= busy - 1) {
+        int group = __builtin_ctzll(busy);
+        uint64_t expected = expected_lanes(warp, warp->groups[group].mask);
+        if ((warp->groups[group].arrived & expected) == expected) {
+            finish_group(w, warp, group);
         }
     }
 }
@@ -158,94 +208,136 @@ static void finish_groups_without_missing_lanes(Warp *warp) {
  * need be noted of them; the first wait catches up. */
 static void leave_straight_run(Worker *w) {
     w->straight = false;
+    w->dirty = true;
+    w->current = linear_index(threadIdx);
+    w->next_fresh = w->current + 1;
     for (int t = 0; t < w->current; t++) {
-        warp_of(w, t)->exited |= lane_bit(t);
+        warp_of(w, t)->exited |= lane_bit(w, t);
     }
     w->exited_count = w->current;
 }
 
-void thread_finished(Worker *w) {
+bool begin_fresh_thread(Worker *w) {
+    if (w->next_fresh >= w->thread_count) {
+        return false;
+    }
+    w->current = w->next_fresh++;
+    threadIdx = w->index_of[w->current];
+    return true;
+}
+
+bool next_row(Worker *w) {
+    threadIdx.x = 0;
+    if (++threadIdx.y < blockDim.y) {
+        return true;
+    }
+    threadIdx.y = 0;
+    if (++threadIdx.z < blockDim.z) {
+        return true;
+    }
+    w->next_fresh = w->thread_count;
+    return false;
+}
+
+bool finish_thread(Worker *w) {
     int self = w->current;
-    warp_of(w, self)->exited |= lane_bit(self);
+    Warp *warp = warp_of(w, self);
+    warp->exited |= lane_bit(w, self);
     w->exited_count++;
-    if (warp_of(w, self)->warp_wait != 0) {
-        finish_groups_without_missing_lanes(warp_of(w, self));
+    if (warp->busy != 0) {
+        finish_groups_without_missing_lanes(w, warp);
     }
     if (w->barrier_count > 0 && w->barrier_count + w->exited_count == w->thread_count) {
         open_barrier(w);
     }
+    return begin_fresh_thread(w);
 }
 
-/* A fiber's life: fresh threads while there are any, then whoever can go on. */
+/* A fiber's life: fresh threads while there are any; then it is spare, and whoever can goes on. */
 static void thread_entry(void *argument) {
-    Worker *w = (Worker *)argument;
-    for (;;) {
-        w->launch->thread_loop(w->launch->kernel);
-        Fiber *self = w->running;
-        give_fiber(w, self);
-        run_another(w); /* comes back here only as a spare fiber: never, they start anew */
+    Worker *w = worker;
+    void *unused;
+    w->launch->thread_loop(w->launch->kernel);
+    give_fiber(w, (Fiber *)argument);
+    fiber_switch(&unused, choose_slowly(w));
+    abort(); /* not reached: a spare fiber starts anew */
+}
+
+static void begin_launch(Worker *w, const Launch *launch) {
+    dim3 block = launch->block;
+    w->launch_number = launch->number;
+    w->launch = launch;
+    w->warp_width = launch->warp_width;
+    w->warp_shift = w->warp_width == 64 ? 6 : 5;
+    w->thread_count = (int)(block.x * block.y * block.z);
+    w->warp_count = (w->thread_count + w->warp_width - 1) / w->warp_width;
+    for (unsigned t = 0; t < (unsigned)w->thread_count; t++) {
+        w->index_of[t] = uint3{t % block.x, t / block.x % block.y, t / block.x / block.y};
+    }
+    blockDim = launch->block;
+    gridDim = launch->grid;
+    w->dirty = true;
+    if (w->dynamic_shared_capacity < launch->dynamic_shared_bytes) {
+        free(w->dynamic_shared);
+        w->dynamic_shared_capacity = (launch->dynamic_shared_bytes + 255) / 256 * 256;
+        w->dynamic_shared = (char *)aligned_alloc(256, w->dynamic_shared_capacity);
     }
 }
 
-static void begin_block(Worker *w, const Launch *launch) {
-    dim3 block = launch->block;
-    int count = (int)(block.x * block.y * block.z);
-    if (w->launch_number != launch->number) {
-        w->launch_number = launch->number;
-        w->launch = launch;
-        w->thread_count = count;
-        w->warp_count = (count + warp_width - 1) / warp_width;
-        for (int t = 0; t < count; t++) {
-            unsigned u = (unsigned)t;
-            w->index_of[t] = uint3{u % block.x, u / block.x % block.y, u / block.x / block.y};
-        }
-        blockDim = launch->block;
-        gridDim = launch->grid;
-        if (w->dynamic_shared_capacity < launch->dynamic_shared_bytes) {
-            free(w->dynamic_shared);
-            w->dynamic_shared = (char *)aligned_alloc(
-                256, (launch->dynamic_shared_bytes + 255) / 256 * 256);
-            w->dynamic_shared_capacity = launch->dynamic_shared_bytes;
-        }
-    }
+static void clear_warps(Worker *w) {
     for (int i = 0; i < w->warp_count; i++) {
         Warp *warp = &w->warps[i];
-        int lanes = count - i * warp_width < warp_width ? count - i * warp_width : warp_width;
-        warp->exited = warp->barrier = warp->warp_wait = warp->active_wait = warp->runnable = 0;
-        warp->all = lanes == 64 ? ~0ull : (1ull << lanes) - 1;
-        for (auto &group : warp->groups) {
-            group.arrived = 0;
+        int lanes = w->thread_count - i * w->warp_width;
+        warp->all = lanes >= w->warp_width ? ~0ull >> (64 - w->warp_width) : (1ull << lanes) - 1;
+        warp->exited = warp->warp_wait = warp->active_wait = w->runnable[i] = 0;
+        for (; warp->busy != 0; warp->busy &= warp->busy - 1) { /* only after a failure */
+            warp->groups[__builtin_ctzll(warp->busy)].arrived = 0;
         }
     }
-    w->next_fresh = w->exited_count = w->barrier_count = w->barrier_votes = 0;
-    w->current = 0;
-    w->straight = true;
-    w->failure = nullptr;
+    w->dirty = false;
 }
 
 /* Threads of a block that failed still sit on their fibers. */
 static void reclaim_fibers(Worker *w) {
-    for (int t = 0; t < w->next_fresh; t++) {
-        if ((warp_of(w, t)->exited & lane_bit(t)) == 0) {
-            give_fiber(w, w->fiber_of[t]);
-        }
+    w->free_fibers = nullptr;
+    for (Fiber *fiber = w->mapped_fibers; fiber != nullptr; fiber = fiber->next_mapped) {
+        give_fiber(w, fiber);
     }
 }
 
 void run_block(Worker *w, const Launch *launch, uint3 block_index) {
-    begin_block(w, launch);
+    if (w->launch_number != launch->number) {
+        begin_launch(w, launch);
+    }
+    if (w->dirty) {
+        clear_warps(w);
+    }
+    w->next_fresh = w->exited_count = w->barrier_count = w->barrier_votes = 0;
+    w->current = 0;
+    w->straight = true;
+    w->failure.code = cudaSuccess;
     blockIdx = block_index;
+    threadIdx = uint3{0, 0, 0};
     Fiber *fiber = take_fiber(w);
     if (fiber == nullptr) {
-        w->failure = "no memory for a stack";
+        set_failure(w, cudaErrorMemoryAllocation, "no memory for a thread's stack");
         return;
     }
-    fiber_prepare(fiber, thread_entry, w);
-    w->running = fiber;
-    fiber_switch(&w->scheduler, fiber);
-    if (w->failure != nullptr) {
+    fiber_switch(&w->scheduler, fiber_prepare(fiber, thread_entry, fiber));
+    if (w->failure.code != cudaSuccess) {
         reclaim_fibers(w);
+        w->dirty = true;
     }
+}
+
+void release_worker(Worker *w) {
+    for (Fiber *fiber = w->mapped_fibers, *next; fiber != nullptr; fiber = next) {
+        next = fiber->next_mapped;
+        fiber_unmap(fiber);
+        delete fiber;
+    }
+    free(w->dynamic_shared);
+    delete w;
 }
 
 void wait_barrier() {
@@ -253,13 +345,12 @@ void wait_barrier() {
     if (w->straight) {
         leave_straight_run(w);
     }
-    int self = w->current;
     if (w->barrier_count + w->exited_count + 1 == w->thread_count) {
         open_barrier(w); /* the last to come does not wait */
+        w->runnable[w->current >> w->warp_shift] &= ~lane_bit(w, w->current);
         return;
     }
     w->barrier_count++;
-    warp_of(w, self)->barrier |= lane_bit(self);
     park(w);
 }
 
@@ -267,54 +358,75 @@ int wait_barrier_vote(int value, int kind) {
     Worker *w = worker;
     w->barrier_votes += kind == 1 ? value == 0 : value != 0; /* "and": count those against */
     wait_barrier();
-    return kind == 0 ? w->barrier_result : kind == 1 ? w->barrier_result == 0
-                                                     : w->barrier_result != 0;
+    return kind == 0   ? w->barrier_result
+           : kind == 1 ? w->barrier_result == 0
+                       : w->barrier_result != 0;
+}
+
+/* The worker, for a thread that may have to wait. */
+static Worker *waiting_worker() {
+    Worker *w = worker;
+    if (w->straight) {
+        leave_straight_run(w);
+    }
+    return w;
 }
 
 int current_lane() {
-    return worker->current & (warp_width - 1);
+    Worker *w = worker;
+    return lane_of(w, w->straight ? linear_index(threadIdx) : w->current);
 }
 
 WarpSlot *warp_slot() {
-    Worker *w = worker;
-    return &warp_of(w, w->current)->slots[(w->current & (warp_width - 1))];
+    Worker *w = waiting_worker();
+    return &warp_of(w, w->current)->slots[lane_of(w, w->current)];
+}
+
+void yield_thread() {
+    Worker *w = waiting_worker();
+    int self = w->current;
+    if (w->next_fresh == w->thread_count) {
+        bool others = false;
+        for (int i = 0; i < w->warp_count; i++) {
+            others |= w->runnable[i] != 0;
+        }
+        if (!others) {
+            return;
+        }
+    }
+    void *to = choose_slowly(w);
+    w->runnable[self >> w->warp_shift] |= lane_bit(w, self);
+    fiber_switch(&w->stopped_at[self], to);
+    threadIdx = w->index_of[self];
 }
 
 char *dynamic_shared_memory() {
     return worker->dynamic_shared;
 }
 
-/* The operation under way that the lane joins, or a fresh one; NULL when a warp has too many. */
-static Warp::Group *find_group(Warp *warp, uint64_t mask, WarpCompute compute) {
-    Warp::Group *spare = nullptr;
-    for (auto &group : warp->groups) {
-        if (group.arrived == 0) {
-            spare = &group;
-        } else if (group.mask == mask && group.compute == compute) {
-            return &group;
+/* The operation under way that the lane joins, or a fresh one. */
+static int find_group(const Warp *warp, uint64_t mask, WarpCompute compute) {
+    for (uint64_t busy = warp->busy; busy != 0; busy &= busy - 1) {
+        int group = __builtin_ctzll(busy);
+        if (warp->groups[group].mask == mask && warp->groups[group].compute == compute) {
+            return group;
         }
     }
-    return spare;
+    return __builtin_ctzll(~warp->busy);
 }
 
 void warp_operation(uint64_t mask, WarpCompute compute, const void *argument) {
-    Worker *w = worker;
-    if (w->straight) {
-        leave_straight_run(w);
-    }
+    Worker *w = waiting_worker();
     Warp *warp = warp_of(w, w->current);
-    uint64_t bit = lane_bit(w->current);
-    Warp::Group *group = find_group(warp, mask, compute);
-    if (group == nullptr) {
-        w->failure = "too many warp operations with different masks at once in one warp";
-        park(w);
-        return;
-    }
-    *group = {mask, group->arrived | bit, compute, argument};
+    uint64_t bit = lane_bit(w, w->current);
+    mask &= warp->all; /* so that all ways of saying "the whole warp" are the same */
+    int group = find_group(warp, mask, compute);
+    warp->groups[group] = {mask, warp->groups[group].arrived | bit, compute, argument};
+    warp->busy |= 1ull << group;
     uint64_t expected = expected_lanes(warp, mask);
-    if ((group->arrived & expected) == expected) {
-        finish_group(warp, group);
-        warp->runnable &= ~bit; /* the last lane to come does not wait */
+    if ((warp->groups[group].arrived & expected) == expected) {
+        finish_group(w, warp, group);
+        w->runnable[warp - w->warps] &= ~bit; /* the last lane to come does not wait */
         return;
     }
     warp->warp_wait |= bit;
@@ -322,13 +434,10 @@ void warp_operation(uint64_t mask, WarpCompute compute, const void *argument) {
 }
 
 uint64_t active_mask() {
-    Worker *w = worker;
-    if (w->straight) {
-        leave_straight_run(w);
-    }
+    Worker *w = waiting_worker();
     Warp *warp = warp_of(w, w->current);
-    warp->active_wait |= lane_bit(w->current);
-    int lane = (w->current & (warp_width - 1));
+    int lane = lane_of(w, w->current);
+    warp->active_wait |= 1ull << lane;
     park(w);
     return warp->slots[lane].out[0];
 }

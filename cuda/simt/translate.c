@@ -1,9 +1,10 @@
 /* simt-translate IN.cu OUT.cpp: the source step. Two things in CUDA C++ are not C++: launches and
- * dynamic shared memory. Both are rewritten in place, on the lines where they stand:
+ * dynamic shared memory. Both are rewritten in place, on the lines where they stand (and two words,
+ * `static __shared__` and `__noinline__`, that no macro can replace):
  *
  *     kernel<T, 16><<<grid, block, bytes>>>(a, b);
  *  -> ::simt::launch("kernel<T, 16>", [=](auto... simt_args) { kernel<T, 16>(simt_args...); },
- *                    ::simt::Config(grid, block, bytes), a, b);
+ *                    SIMT_ADDRESS(kernel<T, 16>), ::simt::Config(grid, block, bytes), a, b);
  *
  *     extern __shared__ float tile[];
  *  -> float *tile = reinterpret_cast<float *>(::simt::dynamic_shared_memory());
@@ -219,8 +220,11 @@ static size_t kernel_start(const Source *source, size_t t) {
         if (source->tokens[i].kind != TOKEN_WORD) {
             refuse(source, source->tokens[t].line, "<<< without the name of a kernel before it");
         }
-        if (i >= 2 && is_mark(source, i - 1, ':') && is_mark(source, i - 2, ':')) {
-            if (i == 2 || (source->tokens[i - 3].kind != TOKEN_WORD && !is_mark(source, i - 3, '>'))) {
+        if (i >= 3 && is_mark(source, i - 1, '#') && is_mark(source, i - 2, '#')) {
+            i -= 3; /* a name that a macro pastes together: op##_kernel */
+        } else if (i >= 2 && is_mark(source, i - 1, ':') && is_mark(source, i - 2, ':')) {
+            if (i == 2 ||
+                (source->tokens[i - 3].kind != TOKEN_WORD && !is_mark(source, i - 3, '>'))) {
                 return i - 2;
             }
             i -= 3;
@@ -302,20 +306,23 @@ static size_t rewrite_launch(const Source *source, Edits *edits, size_t t) {
     size_t last = match_forward(source, open);
     size_t name_start = tokens[first].start, name_end = tokens[t - 1].end;
     char *name = quoted_name(source->text, name_start, name_end);
-    size_t bytes = 2 * (name_end - name_start) + 128;
+    size_t bytes = 2 * (name_end - name_start) + 128; /* the name stands in it twice at most */
     char *before = malloc(bytes), *after = malloc(bytes);
     if (before == NULL || after == NULL) {
         fprintf(stderr, "simt-translate: out of memory\n");
         exit(1);
     }
     snprintf(before, bytes, "::simt::launch(\"%s\", [=](auto... simt_args) { ", name);
-    snprintf(after, bytes, "(simt_args...); }, ::simt::Config(");
+    snprintf(after, bytes, "(simt_args...); }, SIMT_ADDRESS(%.*s), ::simt::Config(",
+             (int)(name_end - name_start), source->text + name_start);
+    for (char *c = after; *c != '\0'; c++) {
+        *c = *c == '\n' ? ' ' : *c; /* the name's own line ends are there already */
+    }
     free(name);
     add_edit(edits, name_start, name_start, before);
     add_edit(edits, tokens[t].start, tokens[t + 2].end, after);
     add_edit(edits, tokens[close].start, tokens[close + 2].end, copy_text(")"));
-    add_edit(edits, tokens[open].start, tokens[open].end,
-             copy_text(last == open + 1 ? "" : ", "));
+    add_edit(edits, tokens[open].start, tokens[open].end, copy_text(last == open + 1 ? "" : ", "));
     for (size_t i = open; i < last; i++) {
         if (is_word(source, i, "NULL")) { /* a plain 0 when copied; nullptr stays a pointer */
             add_edit(edits, tokens[i].start, tokens[i].end, copy_text("nullptr"));
@@ -346,7 +353,8 @@ static size_t rewrite_shared(const Source *source, Edits *edits, size_t t, bool 
     const Token *tokens = source->tokens;
     size_t end = t;
     bool shared = false;
-    while (tokens[end].kind != TOKEN_END && !is_mark(source, end, ';') && !is_mark(source, end, '{')) {
+    while (tokens[end].kind != TOKEN_END && !is_mark(source, end, ';') &&
+           !is_mark(source, end, '{')) {
         shared |= is_word(source, end, "__shared__");
         end++;
     }
@@ -380,7 +388,8 @@ static size_t rewrite_shared(const Source *source, Edits *edits, size_t t, bool 
                  name_text);
     }
     /* Line ends inside the declaration stay, behind it. */
-    for (int lines = count_lines(source->text, tokens[t].start, tokens[end].start); lines > 0; lines--) {
+    for (int lines = count_lines(source->text, tokens[t].start, tokens[end].start); lines > 0;
+         lines--) {
         strncat(out, "\n", sizeof out - strlen(out) - 1);
     }
     add_edit(edits, tokens[t].start, tokens[end].start, copy_text(out));
@@ -403,6 +412,10 @@ static void find_edits(const Source *source, Edits *edits) {
             t = rewrite_shared(source, edits, t, functions > 0);
         } else if (is_word(source, t, "static") && is_word(source, t + 1, "__shared__")) {
             add_edit(edits, source->tokens[t].start, source->tokens[t].end, copy_text(""));
+        } else if (is_word(source, t, "__noinline__") && t > 0 && !is_mark(source, t - 1, '(')) {
+            /* Not a macro: the standard library's headers say __attribute__((__noinline__)). */
+            add_edit(edits, source->tokens[t].start, source->tokens[t].end,
+                     copy_text("__attribute__((noinline))"));
         }
     }
 }

@@ -1,11 +1,9 @@
-/* What a kernel may call: barriers, warp functions, atomics, small arithmetic. Names and meaning as
- * in the CUDA programming guide, "C++ Language Extensions". */
-#ifndef SIMT_INTRINSICS_H
-#define SIMT_INTRINSICS_H
+/* Barriers, fences and warp functions. Names and meaning as in the CUDA programming guide, "C++
+ * Language Extensions". */
+#ifndef SIMT_WARP_H
+#define SIMT_WARP_H
 
-#include <cmath>
 #include <cstring>
-#include <type_traits>
 
 #include "grid.h"
 
@@ -35,7 +33,11 @@ inline void __threadfence_system() {
 namespace simt {
 
 /* Masks are 32 bits in CUDA and 64 on hardware with wider warps. */
+#if SIMT_WARP_WIDTH == 64
 typedef unsigned long long Mask;
+#else
+typedef unsigned Mask;
+#endif
 
 template <class T> inline void put(WarpSlot *slot, T value) {
     static_assert(sizeof(T) <= 16, "warp operations move at most 16 bytes a lane");
@@ -89,7 +91,7 @@ inline Mask ballot(Mask mask, int predicate) {
     WarpSlot *slot = warp_slot();
     slot->in[0] = predicate != 0;
     warp_operation(mask, compute_ballot, nullptr);
-    return slot->out[0];
+    return (Mask)slot->out[0];
 }
 
 enum class Reduce { ADD, MIN, MAX, AND, OR, XOR };
@@ -131,26 +133,26 @@ template <Reduce kind, class T> inline T reduce(Mask mask, T value) {
 
 } // namespace simt
 
-inline void __syncwarp(simt::Mask mask = ~0ull) {
+inline void __syncwarp(simt::Mask mask = ~(simt::Mask)0) {
     simt::warp_operation(mask, simt::compute_nothing, nullptr);
 }
 inline simt::Mask __activemask() {
-    return simt::active_mask();
+    return (simt::Mask)simt::active_mask();
 }
 template <class T>
-inline T __shfl_sync(simt::Mask mask, T value, int source, int width = simt::warp_width) {
+inline T __shfl_sync(simt::Mask mask, T value, int source, int width = warpSize) {
     return simt::shuffle<simt::Shuffle::INDEX>(mask, value, source, width);
 }
 template <class T>
-inline T __shfl_up_sync(simt::Mask mask, T value, unsigned delta, int width = simt::warp_width) {
+inline T __shfl_up_sync(simt::Mask mask, T value, unsigned delta, int width = warpSize) {
     return simt::shuffle<simt::Shuffle::UP>(mask, value, (int)delta, width);
 }
 template <class T>
-inline T __shfl_down_sync(simt::Mask mask, T value, unsigned delta, int width = simt::warp_width) {
+inline T __shfl_down_sync(simt::Mask mask, T value, unsigned delta, int width = warpSize) {
     return simt::shuffle<simt::Shuffle::DOWN>(mask, value, (int)delta, width);
 }
 template <class T>
-inline T __shfl_xor_sync(simt::Mask mask, T value, int lane_mask, int width = simt::warp_width) {
+inline T __shfl_xor_sync(simt::Mask mask, T value, int lane_mask, int width = warpSize) {
     return simt::shuffle<simt::Shuffle::XOR>(mask, value, lane_mask, width);
 }
 inline simt::Mask __ballot_sync(simt::Mask mask, int predicate) {
@@ -167,7 +169,7 @@ template <class T> inline simt::Mask __match_any_sync(simt::Mask mask, T value) 
     slot->in[0] = 0;
     memcpy(slot->in, &value, sizeof value);
     simt::warp_operation(mask, simt::compute_match_any, nullptr);
-    return slot->out[0];
+    return (simt::Mask)slot->out[0];
 }
 template <class T> inline simt::Mask __match_all_sync(simt::Mask mask, T value, int *all) {
     simt::WarpSlot *slot = simt::warp_slot();
@@ -175,7 +177,7 @@ template <class T> inline simt::Mask __match_all_sync(simt::Mask mask, T value, 
     memcpy(slot->in, &value, sizeof value);
     simt::warp_operation(mask, simt::compute_match_all, nullptr);
     *all = slot->out[0] != 0;
-    return slot->out[0];
+    return (simt::Mask)slot->out[0];
 }
 #define SIMT_REDUCE(name, KIND)                                                                    \
     inline unsigned __reduce_##name##_sync(simt::Mask mask, unsigned value) {                      \
@@ -192,63 +194,13 @@ SIMT_REDUCE(or, OR)
 SIMT_REDUCE(xor, XOR)
 #undef SIMT_REDUCE
 
-/* ---- atomics: sequentially consistent, on every type by compare-and-swap ---------------------- */
-
-namespace simt {
-
-/* old = *address; *address = change(old), as one step. */
-template <class T, class Change> inline T atomic_change(T *address, Change change) {
-    typedef std::conditional_t<sizeof(T) == 8, uint64_t,
-                               std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>
-        Bits;
-    static_assert(sizeof(T) == sizeof(Bits), "atomics work on 2, 4 and 8 bytes");
-    Bits seen = __atomic_load_n((Bits *)address, __ATOMIC_RELAXED), wanted;
-    T old;
-    do {
-        memcpy(&old, &seen, sizeof old);
-        T changed = change(old);
-        memcpy(&wanted, &changed, sizeof wanted);
-    } while (!__atomic_compare_exchange_n((Bits *)address, &seen, wanted, false, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_SEQ_CST));
-    return old;
+/* "Suspends the thread for a sleep duration approximately close to the delay": here, lets the other
+ * threads of the block go on. */
+inline void __nanosleep(unsigned) {
+    simt::yield_thread();
 }
-
-} // namespace simt
-
-template <class T> inline T atomicAdd(T *address, std::common_type_t<T> value) {
-    return simt::atomic_change(address, [=](T old) { return (T)(old + value); });
-}
-template <class T> inline T atomicSub(T *address, std::common_type_t<T> value) {
-    return simt::atomic_change(address, [=](T old) { return (T)(old - value); });
-}
-template <class T> inline T atomicExch(T *address, std::common_type_t<T> value) {
-    return simt::atomic_change(address, [=](T) { return value; });
-}
-template <class T> inline T atomicMin(T *address, std::common_type_t<T> value) {
-    return simt::atomic_change(address, [=](T old) { return value < old ? value : old; });
-}
-template <class T> inline T atomicMax(T *address, std::common_type_t<T> value) {
-    return simt::atomic_change(address, [=](T old) { return old < value ? value : old; });
-}
-template <class T> inline T atomicAnd(T *address, std::common_type_t<T> value) {
-    return simt::atomic_change(address, [=](T old) { return (T)(old & value); });
-}
-template <class T> inline T atomicOr(T *address, std::common_type_t<T> value) {
-    return simt::atomic_change(address, [=](T old) { return (T)(old | value); });
-}
-template <class T> inline T atomicXor(T *address, std::common_type_t<T> value) {
-    return simt::atomic_change(address, [=](T old) { return (T)(old ^ value); });
-}
-template <class T> inline T atomicInc(T *address, std::common_type_t<T> limit) {
-    return simt::atomic_change(address, [=](T old) { return old >= limit ? (T)0 : (T)(old + 1); });
-}
-template <class T> inline T atomicDec(T *address, std::common_type_t<T> limit) {
-    return simt::atomic_change(
-        address, [=](T old) { return old == 0 || old > limit ? limit : (T)(old - 1); });
-}
-template <class T>
-inline T atomicCAS(T *address, std::common_type_t<T> compare, std::common_type_t<T> value) {
-    return simt::atomic_change(address, [=](T old) { return old == compare ? value : old; });
+inline unsigned __lanemask_lt() {
+    return (1u << simt::current_lane()) - 1;
 }
 
 #endif
