@@ -70,6 +70,7 @@ static bool asks_for_json(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    threads_limit_spinning(argv);
     hold_standard_streams();
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is then an error to report, not a death */
     if (argc < 2) {
