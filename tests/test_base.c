@@ -360,3 +360,11 @@ Test(status, messages_may_hold_the_message_before_and_any_length) {
     fail_unknown(long_text, long_text, (const char *const[]){long_text, long_text}, 2);
     cr_assert_lt(strlen(status_message()), 3000u);
 }
+
+Test(memory, more_than_there_is_is_refused_before_it_is_used) {
+    size_t available = memory_available_bytes();
+    if (available < SIZE_MAX / 4) {
+        cr_assert_null(memory_alloc(2 * available));
+    }
+    cr_assert_null(memory_alloc(SIZE_MAX));
+}

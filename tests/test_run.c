@@ -166,3 +166,54 @@ Test(run, an_old_output_stays_whole_when_the_new_one_fails) {
     expect_failure(run("run", "relu_forward", "--in", "inp=@a.npy", "--out", "out=@no/c.npy", NULL),
                    STATUS_BAD, "no/c.npy", NULL);
 }
+
+Test(run, infinity_and_nan_are_judged_by_the_mathematics) {
+    static const float infinite[] = {1, INFINITY, 2}, both[] = {INFINITY, 1, -INFINITY};
+    static const char *const ops[] = {"sum", "mean"};
+    save("i.npy", DTYPE_FP32, 2, (int[]){1, 3}, infinite);
+    save("n.npy", DTYPE_FP32, 2, (int[]){1, 3}, both);
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(
+            run("run", ops[i], "--in", "inp=@i.npy", "--out", "out=@c.npy", "--check", NULL),
+            STATUS_OK, "%s", status_message());
+        cr_assert_eq(
+            run("run", ops[i], "--in", "inp=@n.npy", "--out", "out=@c.npy", "--check", NULL),
+            STATUS_OK, "%s", status_message());
+    }
+    /* A second moment of infinity: the parameter stays. */
+    save("one.npy", DTYPE_FP32, 2, (int[]){1, 3}, a);
+    cr_assert_eq(run("run", "adam", "--in", "param=@one.npy", "--in", "grad=@one.npy", "--in",
+                     "m=@one.npy", "--in", "v=@i.npy", "--out", "param=@c.npy", "--check", NULL),
+                 STATUS_OK, "%s", status_message());
+}
+
+/* BLAS never reads a and b then; kernels of ours multiplied, and made NaN of an infinity. */
+Test(run, alpha_of_0_is_one_answer_on_every_backend) {
+    static const char *const backends[] = {"serial", "openmp", "openblas"};
+    static const float infinite[] = {INFINITY, NAN};
+    save_matrices();
+    save("i.npy", DTYPE_FP32, 2, (int[]){2, 1}, infinite);
+    save("old.npy", DTYPE_FP32, 2, (int[]){3, 1}, a);
+    for (int b = 0; b < 3; b++) {
+        cr_assert_eq(run("run", "matmul", "--backend", backends[b], "--in", "a=@a.npy", "--in",
+                         "b=@i.npy", "--in", "c=@old.npy", "--set", "alpha=0", "--set", "beta=2",
+                         "--out", "c=@c.npy", "--check", NULL),
+                     STATUS_OK, "%s", status_message());
+        expect_file("c.npy", 2, (int[]){3, 1}, VALUES(2, 4, 6));
+    }
+}
+
+Test(run, what_memory_or_fp32_cannot_hold_is_refused_before_it_is_tried) {
+    save_matrices();
+    if (memory_available_bytes() < (size_t)1 << 36) { /* c alone takes 24 GiB, five times */
+        expect_failure(run("run", "matmul", "--in", "a=@a.npy", "--in", "b=@wide.npy", "--set",
+                           "ldc=2147483647", "--out", "c=@c.npy", "--check", NULL),
+                       STATUS_BAD, "matmul: needs ", "free", NULL);
+    }
+    expect_failure(run("run", "axpy", "--set", "alpha=1e300", NULL), STATUS_BAD,
+                   "alpha is 1e+300, more than fp32 holds", NULL);
+    save("none.npy", DTYPE_FP32, 2, (int[]){3, 0}, a);
+    expect_failure(run("run", "softmax_cross_entropy_forward", "--in", "logits=@none.npy", "--in",
+                       "labels=@labels.npy", "--out", "losses=@c.npy", NULL),
+                   STATUS_BAD, "V is 0: there are none", NULL);
+}

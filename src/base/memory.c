@@ -4,10 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Linux grants more memory than there is, and kills who then uses it. A look costs microseconds, so
+ * it is for large pieces only. */
+static int is_there(size_t bytes) {
+    enum { LARGE = 1 << 26 };
+    return bytes < LARGE || bytes <= memory_available_bytes();
+}
+
 void *memory_alloc(size_t bytes) {
     void *memory = NULL;
     size_t rounded = (bytes + MEMORY_ALIGNMENT - 1) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT;
-    if (rounded < bytes || posix_memalign(&memory, MEMORY_ALIGNMENT, rounded ? rounded : 1) != 0) {
+    if (rounded < bytes || !is_there(rounded) ||
+        posix_memalign(&memory, MEMORY_ALIGNMENT, rounded ? rounded : 1) != 0) {
         return NULL;
     }
     return memory;

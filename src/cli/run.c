@@ -36,6 +36,28 @@ static Status prepare(Run *run, int i, size_t *bytes) {
     return run->backend.upload(run->device[i], run->host[i], *bytes);
 }
 
+/* Arrays on host and device, and what --check needs beside them: images before and after and on the
+ * device, and the reference's pairs of double. */
+static Status check_memory(const Run *run, bool checks) {
+    const OpSpec *spec = run->call.spec;
+    char need[32], have[32];
+    double bytes = 0.0;
+    size_t available = memory_available_bytes();
+    for (int i = 0; spec->args[i].name != NULL; i++) {
+        size_t count = 0;
+        TRY(call_storage(&run->call, i, &count));
+        double array = (double)count * (double)dtype_bytes(spec->args[i].dtype);
+        bool judged = checks && spec->args[i].role != ARG_IN;
+        bytes +=
+            (checks ? 5.0 : 2.0) * array + (judged ? (double)sizeof(Approx) * (double)count : 0.0);
+    }
+    return bytes <= (double)available
+               ? STATUS_OK
+               : fail("%s: needs %s, but %s are free; use smaller arrays", op_name(spec->op),
+                      bytes_text(need, sizeof need, (size_t)fmin(bytes, 0x1p63)),
+                      bytes_text(have, sizeof have, available));
+}
+
 static Status execute(Run *run) {
     const OpSpec *spec = run->call.spec;
     size_t bytes[SPEC_MAX_ARGS] = {0};
@@ -150,6 +172,7 @@ static void print_report(const cJSON *report) {
 
 static Status run_and_report(Run *run, bool checks, bool json) {
     TRY(run_load(run));
+    TRY(check_memory(run, checks));
     TRY(execute(run));
     cJSON *report = report_of(run);
     Status status = save(run, cJSON_GetObjectItem(report, "outputs"));

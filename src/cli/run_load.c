@@ -221,6 +221,10 @@ static Status check_values(const Run *run, int arg) {
     for (size_t i = 0; a->below != NULL && i < tensor->count; i++) {
         int32_t value = ((const int32_t *)tensor->data)[i];
         size_t below = run->call.dim[spec_dim(run->call.spec, a->below)];
+        if (below == 0) {
+            return fail("%s: %s holds values below %s, but %s is 0: there are none",
+                        run->in_path[arg], a->name, a->below, a->below);
+        }
         if (value < 0 || (size_t)value >= below) {
             return fail("%s: %s[%zu] is %d, but %s is %zu: expected 0 to %zu", run->in_path[arg],
                         a->name, i, value, a->below, below, below - 1);

@@ -150,6 +150,7 @@ Status op_matmul(const Backend *be, float *c, const float *a, const float *b, fl
         return STATUS_OK;
     }
     CHECK_POINTERS(OP_matmul, c);
+    K = alpha == 0.0f ? 0 : K;
     if (K > 0) {
         CHECK_POINTERS(OP_matmul, a, b);
     }

@@ -85,8 +85,8 @@ typedef void argmax_fn(int32_t *out, const float *inp, int M, int N);
 
 /* c (M,N) = alpha * op(a) (M,K) . op(b) (K,N) + beta * c, where op(x) is x or its transpose.
  * lda, ldb, ldc: elements from one stored row to the next, at least the stored row's width; the
- * gaps are neither read nor written. beta = 0 never reads c (a NaN there does not survive).
- * 2*M*N*K flops */
+ * gaps are neither read nor written. beta = 0 never reads c (a NaN there does not survive). alpha =
+ * 0 never reads a and b, as in BLAS: the front makes K = 0 of it.  2*M*N*K flops */
 typedef void matmul_fn(float *c, const float *a, const float *b, float alpha, float beta,
                        bool trans_a, bool trans_b, int M, int N, int K, int lda, int ldb, int ldc);
 

@@ -1,6 +1,7 @@
 /* Operations as data: what the table of spec_table.c means. */
 #include "ops/spec.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -76,6 +77,9 @@ Status call_set_option(OpCall *call, const char *name, double value) {
     if (kind == OPTION_INT && !(fabs(value) <= INT_MAX && value == trunc(value))) {
         return fail("%s: %s is %g; it must be a whole number of at most %d", op_name(spec->op),
                     name, value, INT_MAX);
+    }
+    if (kind == OPTION_FLOAT && isfinite(value) && fabs(value) > (double)FLT_MAX) {
+        return fail("%s: %s is %g, more than fp32 holds (3.4e38)", op_name(spec->op), name, value);
     }
     if (kind == OPTION_FLAG && value != 0.0 && value != 1.0) {
         return fail("%s: %s is %g; it must be 0 or 1", op_name(spec->op), name, value);

@@ -61,6 +61,9 @@ static inline Approx approx_mul(Approx a, Approx b) {
  * known to reach by other means (a root plus eps is at least eps), or 0; where nothing keeps y from
  * 0 the error is infinite. */
 static inline Approx approx_div_by_least(Approx a, Approx b, double least) {
+    if (isinf(b.value) && isfinite(a.value)) {
+        return approx_exact(a.value / b.value); /* only infinite inputs give it: exactly 0 */
+    }
     double quotient = a.value / b.value, room = fmax(fabs(b.value) - b.error, least);
     double error = room > 0.0 ? (a.error + fabs(quotient) * b.error) / room : HUGE_VAL;
     return approx_rounded(quotient, error + UNDERFLOW_ERROR);

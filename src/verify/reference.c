@@ -2,7 +2,9 @@
 #include "verify/reference.h"
 
 #include <assert.h>
-#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
 
 static reference_fn *const references[OP_COUNT] = {
 #define REFERENCE_ROW(op) [OP_##op] = reference_##op,
@@ -20,12 +22,14 @@ Status reference_compute(Reference *reference, const OpCall *call) {
         int rank = call_shape(call, i, shape);
         size_t count = rank == 0 ? 1 : rank == 1 ? shape[0] : shape[0] * shape[1];
         reference->count[i] = count;
-        reference->expected[i] = calloc(count > 0 ? count : 1, sizeof(Approx));
+        reference->expected[i] =
+            count < SIZE_MAX / sizeof(Approx) ? memory_alloc(count * sizeof(Approx)) : NULL;
         if (reference->expected[i] == NULL) {
             reference_release(reference);
             return fail("%s: out of memory for the reference of %zu elements",
                         op_name(call->spec->op), count);
         }
+        memset(reference->expected[i], 0, count * sizeof(Approx));
     }
     references[call->spec->op](call, reference);
     return STATUS_OK;
@@ -33,7 +37,7 @@ Status reference_compute(Reference *reference, const OpCall *call) {
 
 void reference_release(Reference *reference) {
     for (int i = 0; i < SPEC_MAX_ARGS; i++) {
-        free(reference->expected[i]);
+        memory_free(reference->expected[i]);
         reference->expected[i] = NULL;
     }
 }

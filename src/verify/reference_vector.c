@@ -71,7 +71,8 @@ static Approx sum_of(const float *x, size_t N) {
         sum = total;
         magnitude += fabs(next);
     }
-    return (Approx){sum + lost, gamma_n(sum_depth(N)) * magnitude};
+    /* Infinity loses nothing, but inf - inf would make a NaN of it. */
+    return (Approx){isfinite(sum) ? sum + lost : sum, gamma_n(sum_depth(N)) * magnitude};
 }
 
 void reference_sum(const OpCall *call, const Reference *reference) {
