@@ -14,7 +14,7 @@ typedef struct Passport {
     size_t memory_bytes; /* of the machine */
     char system[128];    /* kernel and release */
     char compiler[96];
-    char flags[160]; /* what decides speed and rounding */
+    char flags[256]; /* what decides speed and rounding */
     char date[32];   /* ISO 8601, UTC */
 } Passport;
 

@@ -279,10 +279,11 @@ static Status load_file(Model *model, const char *path, Shape input, int class_c
     fclose(file);
     text[length] = '\0';
     if (broken || longer || strlen(text) != length) {
-        return fail("model %s: %s", path,
-                    broken   ? strerror(error)
+        return fail("model %s: %s%s", path,
+                    broken   ? "cannot be read: "
                     : longer ? "too long for a model file"
-                             : "holds a zero byte: not a text file");
+                             : "holds a zero byte: not a text file",
+                    broken ? strerror(error) : "");
     }
     return model_parse(model, path, text, input, class_count);
 }
