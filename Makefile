@@ -134,7 +134,7 @@ asan:
 	@tools/install-deps.sh test
 	@PROBE_QUIET=1 $(MAKE) BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 	   SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test-programs
-	@tools/run_tests.sh build/asan $(FILTER)
+	@TEST_TIMEOUT=900 tools/run_tests.sh build/asan $(FILTER)
 
 # The suite under the thread sanitizer, after a proof that it can tell a race from none. Only LLVM's
 # OpenMP runtime tells it about barriers (through Archer), hence clang; a second runtime in the same
@@ -142,9 +142,9 @@ asan:
 tsan:
 	@tools/install-deps.sh test tsan
 	@$(TSAN_RUN) tools/tsan_proof.sh build/tsan
-	@PROBE_QUIET=1 $(MAKE) BUILD=build/tsan CC=clang OPENBLAS=serial CFLAGS='-O1 -g' \
+	@PROBE_QUIET=1 $(MAKE) BUILD=build/tsan CC=clang OPENBLAS=serial CFLAGS='-O2 -g' \
 	   SANITIZE='-fsanitize=thread' WARNINGS=-w test-programs
-	@$(TSAN_RUN) tools/run_tests.sh build/tsan $(FILTER)
+	@TEST_TIMEOUT=900 $(TSAN_RUN) tools/run_tests.sh build/tsan $(FILTER)
 TSAN_RUN = OMP_TOOL_LIBRARIES=$$(tools/probe.sh --archer) \
   TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:abort_on_error=1
 

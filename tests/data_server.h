@@ -65,8 +65,10 @@ static void send_file(int connection, const char *path, size_t start, Manner man
         uint32_t note = (uint32_t)start;
         cr_assert_eq(write(tell, &note, sizeof note), (ssize_t)sizeof note);
     }
-    while (manner == SERVE_STALL) {
-        pause();
+    if (manner == SERVE_STALL) {
+        for (;;) {
+            pause();
+        }
     }
 }
 

@@ -256,7 +256,7 @@ Test(data_files, npy_doubles_and_longs_become_fp32_and_int32_or_are_refused) {
     Tensor tensor;
     bool was_double = false;
     const double doubles[] = {0.1, 1e300};
-    const int64_t longs[] = {-7, 1ll << 31};
+    const int64_t longs[] = {-7, 1LL << 31};
     const char *f8 = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
     const char *i8 = "{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }";
     write_file(in_folder("x.npy"), bytes, make_npy(1, f8, doubles, 8));

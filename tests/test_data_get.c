@@ -149,6 +149,7 @@ Test(data_get, the_next_mirror_goes_on_where_one_failed) {
     cr_assert_eq(unlink(in_folder("deep/down/to/first-file.gz")), 0);
     info.mirrors[0] = wrong.url;
     expect_got(get_from(&report, NULL), &report, GET_FETCHED);
+    info.mirrors[0] = info.mirrors[1] = NULL;
     server_stop(&bad);
     server_stop(&wrong);
     server_stop(&good);

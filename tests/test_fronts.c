@@ -256,7 +256,8 @@ Test(spec, shapes_follow_transposition_and_leading_dimensions) {
 
 /* Big enough for every kernel to share it out, and a multiple of nothing. */
 static const size_t *big_sizes(OpId op) {
-    static const size_t vector[] = {100003}, matrix[] = {67, 3001}, product[] = {67, 131, 259};
+    static const size_t vector[SPEC_MAX_DIMS] = {100003}, matrix[SPEC_MAX_DIMS] = {67, 3001},
+                        product[SPEC_MAX_DIMS] = {67, 131, 259};
     const OpSpec *spec = spec_of(op);
     return spec->dims[1] == NULL ? vector : spec->dims[2] == NULL ? matrix : product;
 }

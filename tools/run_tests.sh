@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs BUILD/tests (Criterion) and tests/*.sh and ends in one line, "N passed, N failed". Whatever
 # does not clearly pass has failed: a crash, a test program that dies, a run of no test at all.
+# TEST_TIMEOUT (120) is the number of seconds after which a test counts as hung.
 #
 #   run_tests.sh BUILD [FILTER]     FILTER is Criterion's: suite/test with wildcards; with one, the
 #                                   shell tests are left out
@@ -18,7 +19,7 @@ export LOCKSTEP="$build/lockstep"
 export LSAN_OPTIONS="suppressions=$PWD/tools/lsan.txt:print_suppressions=0"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 
-"$build/tests" --timeout 120 ${filter:+--filter "$filter"} > "$log" 2>&1
+"$build/tests" --timeout "${TEST_TIMEOUT:-120}" ${filter:+--filter "$filter"} > "$log" 2>&1
 status=$?
 cat "$log"
 

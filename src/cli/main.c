@@ -55,7 +55,8 @@ static void hold_standard_streams(void) {
     const int unusable[] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) == -1) {
-            (void)open("/dev/null", unusable[fd]); /* takes the lowest free number: fd */
+            /* cppcheck-suppress leakReturnValNotUsed ; it takes the lowest free number: fd */
+            (void)open("/dev/null", unusable[fd]);
         }
     }
 }

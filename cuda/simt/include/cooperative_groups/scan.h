@@ -1,2 +1,0 @@
-/* Part of cooperative_groups/reduce.h here. */
-#include "reduce.h"
