@@ -161,17 +161,18 @@ $(BUILD)/nvcc/%.o: %.cu
 
 # ---- the SIMT interpreter: .cu files for machines without a GPU -------------------------------
 # The source step turns launches into C++; g++ compiles the result against cuda/simt/. Kernels are
-# compiled with -O2: -O3 makes them no faster. Never with sanitizers: fibers have stacks of their own.
+# compiled with -O2 (-O3 makes them no faster) and short loops of known length unrolled, as nvcc does.
+# Never with sanitizers: fibers have stacks of their own.
 CXX          := g++
 SIMT_LIBRARY := $(BUILD)/simt/libsimt.a
 SIMT_OBJECTS := $(patsubst cuda/simt/%.cpp,$(BUILD)/simt/lib/%.o,$(sort $(wildcard cuda/simt/*.cpp)))
 SIMT_TESTS   := $(patsubst %.cu,$(BUILD)/simt/%,$(sort $(wildcard tests/conformance/*.cu)))
-SIMT_CODE    := -std=gnu++17 -O2 -g $(PROBED_ARCH) $(CONTRACT)
+SIMT_CODE    := -std=gnu++17 -O2 -fpeel-loops -g $(PROBED_ARCH) $(CONTRACT)
 SIMT_LINK    := $(CXX) $(SIMT_CODE)
 SIMT_COMPILE := $(CXX) $(SIMT_CODE) -Wall -Wextra -Wshadow -MMD -MP $(PROBED_CFLAGS)
 
 simt: $(SIMT_LIBRARY) $(BUILD)/simt/translate
-simt-tests: $(SIMT_TESTS)
+simt-tests: $(SIMT_TESTS) $(BUILD)/simt/tests/conformance/warp_width_64
 
 $(BUILD)/simt/command: FORCE
 	@mkdir -p $(@D)
@@ -204,8 +205,16 @@ $(BUILD)/simt/%.o: $(BUILD)/simt/%.cpp $(BUILD)/simt/command
 $(SIMT_TESTS): %: %.o $(SIMT_LIBRARY)
 	$(Q)$(SIMT_LINK) -o $@ $^ -Wl,--as-needed $(LIBS) -pthread
 
+# The same source for warps of 64 lanes.
+SIMT_WIDE := $(BUILD)/simt/tests/conformance/warp_width_64
+$(SIMT_WIDE).o: $(BUILD)/simt/tests/conformance/warp_width.cpp $(BUILD)/simt/command
+	$(Q)$(SIMT_COMPILE) -DSIMT_WARP_WIDTH=64 -iquote tests/conformance -isystem cuda/simt/include \
+	  -include cuda_runtime.h -c -o $@ $<
+$(SIMT_WIDE): $(SIMT_WIDE).o $(SIMT_LIBRARY)
+	$(Q)$(SIMT_LINK) -o $@ $^ -pthread
+
 .SECONDARY: $(SIMT_TESTS:=.cpp) $(SIMT_TESTS:=.o)
--include $(SIMT_OBJECTS:.o=.d) $(SIMT_TESTS:=.d)
+-include $(SIMT_OBJECTS:.o=.d) $(SIMT_TESTS:=.d) $(SIMT_WIDE).d
 
 # ---- installing --------------------------------------------------------------------------------
 SHARE := $(DESTDIR)$(PREFIX)/share/lockstep

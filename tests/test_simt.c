@@ -23,7 +23,7 @@ ParameterizedTestParameters(simt, conformance_program) {
     size_t count = 0;
     glob_t found;
     if (glob("tests/conformance/*.cu", 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc && count + 2 <= MAX_CASES; i++) {
+        for (size_t i = 0; i < found.gl_pathc && count + 3 <= MAX_CASES; i++) {
             const char *base = strrchr(found.gl_pathv[i], '/') + 1;
             for (int workers = 1; workers <= 3; workers += 2) {
                 snprintf(cases[count].name, sizeof cases[count].name, "%.*s",
@@ -33,6 +33,7 @@ ParameterizedTestParameters(simt, conformance_program) {
         }
         globfree(&found);
     }
+    cases[count++] = (Case){"warp_width_64", 2}; /* the same source, compiled for wider warps */
     return cr_make_param_array(Case, cases, count);
 }
 

@@ -27,7 +27,6 @@ static cudaDeviceProp make_properties() {
     p.sharedMemPerMultiprocessor = SHARED_PER_MULTIPROCESSOR;
     p.reservedSharedMemPerBlock = SHARED_RESERVED;
     p.regsPerBlock = p.regsPerMultiprocessor = 65536;
-    p.warpSize = SIMT_WARP_WIDTH;
     p.memPitch = 0x7fffffff;
     p.maxThreadsPerBlock = p.maxThreadsDim[0] = p.maxThreadsDim[1] = MAX_BLOCK_THREADS;
     p.maxThreadsDim[2] = 64;
@@ -52,9 +51,41 @@ static cudaDeviceProp make_properties() {
     return p;
 }
 
-const cudaDeviceProp &device_properties() {
+const cudaDeviceProp &device_limits() {
     static const cudaDeviceProp properties = make_properties();
     return properties;
+}
+
+static cudaError_t check_device(int device) {
+    return device == 0 ? cudaSuccess : report(cudaErrorInvalidDevice);
+}
+
+cudaError_t device_properties(cudaDeviceProp *properties, int device, int warp_width) {
+    SIMT_BEGIN_CALL();
+    if (properties == nullptr) {
+        return report(cudaErrorInvalidValue);
+    }
+    *properties = device_limits();
+    properties->warpSize = warp_width;
+    return check_device(device);
+}
+
+cudaError_t device_attribute(int *value, cudaDeviceAttr attribute, int device, int warp_width) {
+    SIMT_BEGIN_CALL();
+    cudaDeviceProp p = device_limits();
+    p.warpSize = warp_width;
+    if (value == nullptr) {
+        return report(cudaErrorInvalidValue);
+    }
+    switch (attribute) {
+#define X(name, number, field)                                                                     \
+    case cudaDevAttr##name:                                                                        \
+        *value = (int)p.field;                                                                     \
+        return check_device(device);
+        SIMT_DEVICE_ATTRIBUTES(X)
+#undef X
+    }
+    return report(cudaErrorInvalidValue);
 }
 
 struct FunctionSettings {
@@ -152,10 +183,6 @@ cudaError_t best_block_size(int *grid_blocks, int *block_threads, size_t shared_
     return cudaSuccess;
 }
 
-static cudaError_t check_device(int device) {
-    return device == 0 ? cudaSuccess : report(cudaErrorInvalidDevice);
-}
-
 } // namespace simt
 
 using namespace simt;
@@ -180,32 +207,6 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaSetDeviceFlags(unsigned) {
     SIMT_BEGIN_CALL();
     return cudaSuccess;
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-    SIMT_BEGIN_CALL();
-    if (properties == nullptr) {
-        return report(cudaErrorInvalidValue);
-    }
-    *properties = device_properties();
-    return check_device(device);
-}
-
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-    SIMT_BEGIN_CALL();
-    const cudaDeviceProp &p = device_properties();
-    if (value == nullptr) {
-        return report(cudaErrorInvalidValue);
-    }
-    switch (attribute) {
-#define X(name, number, field)                                                                     \
-    case cudaDevAttr##name:                                                                        \
-        *value = (int)p.field;                                                                     \
-        return check_device(device);
-        SIMT_DEVICE_ATTRIBUTES(X)
-#undef X
-    }
-    return report(cudaErrorInvalidValue);
 }
 
 /* Stacks and the print buffer are as large as they are; what is asked for is reported back. */

@@ -1,6 +1,8 @@
 /* Bad accesses of kernels: the signal ends the block, not the process. The handler makes the
  * faulting thread go on in fail_thread, which leaves for the scheduler; outside kernels a fault is
  * what it always was. */
+#include <cassert>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -104,3 +106,20 @@ void catch_faults() {
 }
 
 } // namespace simt
+
+#if defined(__GLIBC__)
+/* What assert() calls when it fails: in a kernel that ends the launch, as on a card; elsewhere the
+ * process, as ever. Stands before the C library's because the program itself has it. */
+extern "C" void __assert_fail(const char *assertion, const char *file, unsigned line,
+                              const char *function) noexcept {
+    if (simt::worker != nullptr) {
+        char text[240];
+        snprintf(text, sizeof text, "%s:%u: %.80s: assertion `%.80s` failed", file, line, function,
+                 assertion);
+        simt::fail_thread(cudaErrorAssert, text);
+    }
+    fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name, file,
+            line, function, assertion);
+    abort();
+}
+#endif

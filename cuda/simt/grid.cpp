@@ -1,5 +1,5 @@
 /* The scheduler of one block. See grid.h. */
-#include "grid.h"
+#include "scheduler.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -34,18 +34,6 @@ static Fiber *take_fiber(Worker *w) {
 static void give_fiber(Worker *w, Fiber *fiber) {
     fiber->next_free = w->free_fibers;
     w->free_fibers = fiber;
-}
-
-static Warp *warp_of(Worker *w, int thread) {
-    return &w->warps[thread >> w->warp_shift];
-}
-
-static int lane_of(const Worker *w, int thread) {
-    return thread & (w->warp_width - 1);
-}
-
-static uint64_t lane_bit(const Worker *w, int thread) {
-    return 1ull << lane_of(w, thread);
 }
 
 static int linear_index(uint3 t) {
@@ -149,7 +137,7 @@ static void *choose_slowly(Worker *w) {
 }
 
 /* Parks the running thread, whose wait is noted already, and comes back when it may go on. */
-static inline void park(Worker *w) {
+void park(Worker *w) {
     int self = w->current;
     void *to = nullptr;
     if (w->next_fresh == w->thread_count) {
@@ -166,6 +154,7 @@ static inline void park(Worker *w) {
                 __builtin_prefetch(soon);
                 __builtin_prefetch(soon + 64);
                 __builtin_prefetch(soon + 128);
+                __builtin_prefetch(soon + 192);
             }
         }
     }
@@ -178,35 +167,9 @@ static inline void park(Worker *w) {
     threadIdx = w->index_of[self];
 }
 
-/* Lanes that have exited, or never were, cannot come to a warp operation: what the hardware does
- * then is not defined, and waiting for them would be for ever. */
-static uint64_t expected_lanes(const Warp *warp, uint64_t mask) {
-    return mask & warp->all & ~warp->exited;
-}
-
-static void finish_group(Worker *w, Warp *warp, int group) {
-    Warp::Group *g = &warp->groups[group];
-    uint64_t arrived = g->arrived;
-    g->arrived = 0;
-    warp->busy &= ~(1ull << group);
-    g->compute(warp, arrived, g->argument);
-    warp->warp_wait &= ~arrived;
-    w->runnable[warp - w->warps] |= arrived;
-}
-
-static void finish_groups_without_missing_lanes(Worker *w, Warp *warp) {
-    for (uint64_t busy = warp->busy; busy != 0; busy &= busy - 1) {
-        int group = __builtin_ctzll(busy);
-        uint64_t expected = expected_lanes(warp, warp->groups[group].mask);
-        if ((warp->groups[group].arrived & expected) == expected) {
-            finish_group(w, warp, group);
-        }
-    }
-}
-
 /* Until some thread of the block waits, threads run to their end one after the other and nothing
  * need be noted of them; the first wait catches up. */
-static void leave_straight_run(Worker *w) {
+void leave_straight_run(Worker *w) {
     w->straight = false;
     w->dirty = true;
     w->current = linear_index(threadIdx);
@@ -363,23 +326,9 @@ int wait_barrier_vote(int value, int kind) {
                        : w->barrier_result != 0;
 }
 
-/* The worker, for a thread that may have to wait. */
-static Worker *waiting_worker() {
-    Worker *w = worker;
-    if (w->straight) {
-        leave_straight_run(w);
-    }
-    return w;
-}
-
 int current_lane() {
     Worker *w = worker;
     return lane_of(w, w->straight ? linear_index(threadIdx) : w->current);
-}
-
-WarpSlot *warp_slot() {
-    Worker *w = waiting_worker();
-    return &warp_of(w, w->current)->slots[lane_of(w, w->current)];
 }
 
 void yield_thread() {
@@ -402,44 +351,6 @@ void yield_thread() {
 
 char *dynamic_shared_memory() {
     return worker->dynamic_shared;
-}
-
-/* The operation under way that the lane joins, or a fresh one. */
-static int find_group(const Warp *warp, uint64_t mask, WarpCompute compute) {
-    for (uint64_t busy = warp->busy; busy != 0; busy &= busy - 1) {
-        int group = __builtin_ctzll(busy);
-        if (warp->groups[group].mask == mask && warp->groups[group].compute == compute) {
-            return group;
-        }
-    }
-    return __builtin_ctzll(~warp->busy);
-}
-
-void warp_operation(uint64_t mask, WarpCompute compute, const void *argument) {
-    Worker *w = waiting_worker();
-    Warp *warp = warp_of(w, w->current);
-    uint64_t bit = lane_bit(w, w->current);
-    mask &= warp->all; /* so that all ways of saying "the whole warp" are the same */
-    int group = find_group(warp, mask, compute);
-    warp->groups[group] = {mask, warp->groups[group].arrived | bit, compute, argument};
-    warp->busy |= 1ull << group;
-    uint64_t expected = expected_lanes(warp, mask);
-    if ((warp->groups[group].arrived & expected) == expected) {
-        finish_group(w, warp, group);
-        w->runnable[warp - w->warps] &= ~bit; /* the last lane to come does not wait */
-        return;
-    }
-    warp->warp_wait |= bit;
-    park(w);
-}
-
-uint64_t active_mask() {
-    Worker *w = waiting_worker();
-    Warp *warp = warp_of(w, w->current);
-    int lane = lane_of(w, w->current);
-    warp->active_wait |= 1ull << lane;
-    park(w);
-    return warp->slots[lane].out[0];
 }
 
 } // namespace simt

@@ -17,11 +17,6 @@
 #include "runtime_types.h"
 #include "vector_types.h"
 
-/* Lanes of a warp: 32 as on NVIDIA's GPUs; -DSIMT_WARP_WIDTH=64 compiles a source for 64. */
-#ifndef SIMT_WARP_WIDTH
-#define SIMT_WARP_WIDTH 32
-#endif
-
 namespace simt {
 
 enum {

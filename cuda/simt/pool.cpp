@@ -200,7 +200,7 @@ cudaError_t run_grid(const Launch *launch) {
 }
 
 static cudaError_t check_limits(const Launch *launch) {
-    const cudaDeviceProp &p = device_properties();
+    const cudaDeviceProp &p = device_limits();
     dim3 g = launch->grid, b = launch->block;
     bool block_fits = b.x > 0 && b.y > 0 && b.z > 0 && b.x <= (unsigned)p.maxThreadsDim[0] &&
                       b.y <= (unsigned)p.maxThreadsDim[1] && b.z <= (unsigned)p.maxThreadsDim[2] &&

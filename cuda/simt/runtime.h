@@ -24,8 +24,6 @@ cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaSetDeviceFlags(unsigned flags);
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit);
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
@@ -100,6 +98,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
 /* ---- behind the templates ---- */
 namespace simt {
+cudaError_t device_properties(cudaDeviceProp *properties, int device, int warp_width);
+cudaError_t device_attribute(int *value, cudaDeviceAttr attribute, int device, int warp_width);
 cudaError_t device_malloc(void **memory, size_t bytes);
 cudaError_t device_malloc_pitch(void **memory, size_t *pitch, size_t width_bytes, size_t height);
 cudaError_t host_malloc(void **memory, size_t bytes);
@@ -115,6 +115,12 @@ cudaError_t best_block_size(int *grid_blocks, int *block_threads, size_t shared_
 cudaError_t launch_failed(cudaError_t error); /* records it for cudaGetLastError */
 } // namespace simt
 
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
+    return simt::device_properties(properties, device, SIMT_WARP_WIDTH);
+}
+inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+    return simt::device_attribute(value, attribute, device, SIMT_WARP_WIDTH);
+}
 template <class T> inline cudaError_t cudaMalloc(T **memory, size_t bytes) {
     return simt::device_malloc((void **)memory, bytes);
 }

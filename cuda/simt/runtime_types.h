@@ -5,6 +5,11 @@
 
 #include <cstddef>
 
+/* Lanes of a warp: 32 as on NVIDIA's GPUs; -DSIMT_WARP_WIDTH=64 compiles a source for 64. */
+#ifndef SIMT_WARP_WIDTH
+#define SIMT_WARP_WIDTH 32
+#endif
+
 enum cudaError {
 #define X(name, value, text) name = value,
 #include "errors.inc"

@@ -52,7 +52,8 @@ void spoil_capture(Capture *capture);
 /* ---- device.cpp ---- */
 /* The most dynamic shared memory that a launch of the function may ask for. */
 size_t dynamic_shared_limit(const void *function);
-extern const cudaDeviceProp &device_properties();
+/* What the device can do; warpSize is left to the source that asks. */
+const cudaDeviceProp &device_limits();
 
 /* ---- pool.cpp ---- */
 int worker_count();
