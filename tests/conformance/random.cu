@@ -13,15 +13,19 @@ __global__ void known_answers(unsigned *out) {
     curand_init(0, 0, 6, &state); /* the seventh number onward */
     out[8] = curand(&state);
     out[9] = curand(&state);
+    curand_init(1234, 7, 5, &state);
+    out[10] = curand(&state);
+    out[11] = curand(&state);
 }
 
 static void check_known_answers(void) {
-    unsigned *device = device_array<unsigned>(10), out[10];
+    unsigned *device = device_array<unsigned>(12), out[12];
     known_answers<<<1, 1>>>(device);
-    to_host(out, device, 10);
+    to_host(out, device, 12);
     CHECK(out[0] == 0x6627e8d5u && out[1] == 0xe169c58du);
     CHECK(out[2] == 0xbc57ac4cu && out[3] == 0x9b00dbd8u);
     CHECK(out[8] == out[6] && out[9] == out[7]);
+    CHECK(out[10] == 2897886456u && out[11] == 3571722420u); /* from NVIDIA's header on a CPU */
 }
 
 enum { THREADS = 256, EACH = 64, N = THREADS * EACH };

@@ -93,10 +93,9 @@ inline float curand_uniform(curandStatePhilox4_32_10 *state) {
     return simt::uniform_from(curand(state));
 }
 
+/* From one number: 32 bits of the double are random. */
 inline double curand_uniform_double(curandStatePhilox4_32_10 *state) {
-    unsigned x = curand(state), y = curand(state);
-    unsigned long long z = (unsigned long long)x ^ ((unsigned long long)y << 21);
-    return (double)z * 0x1p-53 + 0x1p-54;
+    return (double)curand(state) * 0x1p-32 + 0x1p-32;
 }
 
 inline float4 curand_uniform4(curandStatePhilox4_32_10 *state) {

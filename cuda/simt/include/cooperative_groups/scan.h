@@ -1,0 +1,2 @@
+/* Part of cooperative_groups/reduce.h here. */
+#include "reduce.h"
