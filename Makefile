@@ -12,6 +12,8 @@ ARCH    ?= native# for -march; x86-64-v3 runs on most PCs since 2015
 CFLAGS  ?= -O3 -g
 STRICT  ?= 0#      1: no fused multiply-add, so that every product is rounded (lessons on rounding)
 V       ?= 0#      1: show each command
+CUDA    ?= auto#   1: build backend cuda with nvcc; auto: where there are nvcc and a GPU
+SIMT    ?= 1#      0: without the interpreter
 OPENBLAS ?= auto#  openmp, pthread or serial: take only this build of it
 
 ifeq ($(origin CC),default)
@@ -30,6 +32,7 @@ Q := $(if $(filter 1,$(V)),,@)
 SOURCES := $(sort $(wildcard src/*/*.c cpu/*/*.c))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 CORE    := $(filter-out $(BUILD)/obj/src/cli/main.o,$(OBJECTS))
+KERNELS := $(sort $(wildcard cuda/*.cu))
 TESTS   := $(sort $(wildcard tests/test_*.c))
 TEST_OBJECTS := $(TESTS:%.c=$(BUILD)/obj/%.o)
 TSAN_OBJECT  := $(BUILD)/obj/tests/tsan/criterion_arena.o
@@ -58,6 +61,16 @@ COMPILE  := $(CC) $(CODE) $(WARNINGS) -MMD -MP -I$(BUILD) -Isrc -I. $(PROBED_CFL
 LINK     := $(CC) $(CODE) $(LDFLAGS)
 LIBS     := $(PROBED_LIBS) -lm
 
+# The two backends of cuda/*.cu: each is built, or stood in for by a name that says why it is not.
+GPU := $(if $(filter auto,$(CUDA)),$(shell nvidia-smi -L 2> /dev/null | grep -c GPU))
+WITH_CUDA := $(if $(NVCC),$(filter-out 0,$(if $(filter auto,$(CUDA)),$(GPU),$(CUDA))))
+WITH_SIMT := $(if $(SANITIZE),,$(filter 1,$(SIMT)))
+CUDA_OBJECTS := $(KERNELS:cuda/%.cu=$(BUILD)/cuda/%.o)
+BACKENDS := $(if $(WITH_CUDA),$(CUDA_OBJECTS),$(BUILD)/obj/cuda/absent/cuda.o) \
+            $(if $(WITH_SIMT),$(BUILD)/simt/backend.o,$(BUILD)/obj/cuda/absent/simt.o)
+LIBS += $(if $(WITH_CUDA),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -pthread) \
+        $(if $(WITH_CUDA)$(WITH_SIMT),-lstdc++ -pthread)
+
 # ---- building ----------------------------------------------------------------------------------
 all: $(BUILD)/lockstep
 	@: # so that make says nothing where nothing was to do
@@ -66,11 +79,11 @@ test-objects: $(TEST_OBJECTS)
 test-programs: $(BUILD)/lockstep $(BUILD)/tests
 	@:
 
-$(BUILD)/lockstep: $(OBJECTS)
+$(BUILD)/lockstep: $(OBJECTS) $(BACKENDS)
 	@echo "  LINK $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests: $(CORE) $(TEST_OBJECTS) $(if $(findstring thread,$(SANITIZE)),$(TSAN_OBJECT))
+$(BUILD)/tests: $(CORE) $(BACKENDS) $(TEST_OBJECTS) $(if $(findstring thread,$(SANITIZE)),$(TSAN_OBJECT))
 	@echo "  LINK $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS) $(CRITERION_LIBS)
 
@@ -149,15 +162,24 @@ TSAN_RUN = OMP_TOOL_LIBRARIES=$$(tools/probe.sh --archer) \
   TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:abort_on_error=1
 
 # Compiles the CUDA sources for three generations of GPUs (T4, A100, H100); needs no GPU.
-CUDA := $(sort $(wildcard cuda/*.cu tests/conformance/*.cu))
+CUDA_SOURCES := $(KERNELS) $(sort $(wildcard tests/conformance/*.cu))
 nvcc:
-	@$(if $(CUDA),$(MAKE) nvcc-objects,echo "no CUDA sources yet")
-nvcc-objects: $(CUDA:%.cu=$(BUILD)/nvcc/%.o)
+	@$(MAKE) nvcc-objects
+nvcc-objects: $(CUDA_SOURCES:%.cu=$(BUILD)/nvcc/%.o)
 $(BUILD)/nvcc/%.o: %.cu
 	@mkdir -p $(@D)
 	@echo "  NVCC $<"
 	$(Q)$(NVCC) -O3 -Isrc -I. -Xcompiler -Wall,-Wextra -gencode arch=compute_75,code=sm_75 \
 	  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -c -o $@ $<
+
+COMMA := ,
+# Backend cuda of the program itself: for the GPU that is here, or the same three generations.
+CUDA_ARCH := $(if $(filter-out 0,$(GPU)),-arch=native,-gencode arch=compute_75,code=sm_75 \
+  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90$(COMMA)compute_90])
+$(BUILD)/cuda/%.o: cuda/%.cu cuda/cuda.h cuda/backends.h $(wildcard src/ops/*.h)
+	@mkdir -p $(@D)
+	@echo "  NVCC $<"
+	$(Q)$(NVCC) -O3 -lineinfo -Isrc -I. -Xcompiler -Wall,-Wextra $(CUDA_ARCH) -c -o $@ $<
 
 # ---- the SIMT interpreter: .cu files for machines without a GPU -------------------------------
 # The source step turns launches into C++; g++ compiles the result against cuda/simt/. Kernels are
@@ -202,6 +224,13 @@ $(BUILD)/simt/%.o: $(BUILD)/simt/%.cpp $(BUILD)/simt/command
 	$(Q)$(SIMT_COMPILE) -DLOCKSTEP_SIMT -iquote $(dir $*) -Isrc -I. -isystem cuda/simt/include \
 	  -include cuda_runtime.h -c -o $@ $<
 
+# Backend simt in one object that shows nothing but its name: the kernels of backend cuda, which may
+# stand beside it, are called the same.
+SIMT_KERNELS := $(KERNELS:%.cu=$(BUILD)/simt/%.o)
+$(BUILD)/simt/backend.o: $(SIMT_KERNELS) $(SIMT_OBJECTS)
+	$(Q)ld -r -o $@ $^
+	$(Q)objcopy --keep-global-symbol=backend_simt $@
+
 $(SIMT_TESTS): %: %.o $(SIMT_LIBRARY)
 	$(Q)$(SIMT_LINK) -o $@ $^ -Wl,--as-needed $(LIBS) -pthread
 
@@ -213,8 +242,8 @@ $(SIMT_WIDE).o: $(BUILD)/simt/tests/conformance/warp_width.cpp $(BUILD)/simt/com
 $(SIMT_WIDE): $(SIMT_WIDE).o $(SIMT_LIBRARY)
 	$(Q)$(SIMT_LINK) -o $@ $^ -pthread
 
-.SECONDARY: $(SIMT_TESTS:=.cpp) $(SIMT_TESTS:=.o)
--include $(SIMT_OBJECTS:.o=.d) $(SIMT_TESTS:=.d) $(SIMT_WIDE).d
+.SECONDARY: $(SIMT_TESTS:=.cpp) $(SIMT_TESTS:=.o) $(SIMT_KERNELS:.o=.cpp)
+-include $(SIMT_OBJECTS:.o=.d) $(SIMT_TESTS:=.d) $(SIMT_WIDE).d $(SIMT_KERNELS:.o=.d)
 
 # ---- installing --------------------------------------------------------------------------------
 SHARE := $(DESTDIR)$(PREFIX)/share/lockstep

@@ -44,7 +44,7 @@ static inline void accept_on_every_kernel(const OpCall *call) {
     for (int b = 0; b < backend_count(); b++) {
         Backend backend;
         const Kernel *kernel;
-        if (backend_at(b)->missing != NULL) {
+        if (backend_missing(backend_at(b)) != NULL) {
             continue;
         }
         CALL_OK(backend_get(&backend, backend_at(b)->name));

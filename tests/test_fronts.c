@@ -40,12 +40,26 @@ Test(registry, unknown_names_list_what_there_is_with_the_nearest) {
     cr_assert_str_eq(be.chosen[OP_transpose]->name, "naive");
 }
 
-Test(registry, cuda_and_simt_are_names_that_say_why_they_are_missing) {
-    Backend be;
-    cr_assert_eq(backend_get(&be, "cuda"), STATUS_MISSING);
-    check_says("backend cuda: not built here");
-    cr_assert_eq(backend_get(&be, "simt"), STATUS_MISSING);
-    check_says("backend simt: not built here");
+Test(registry, a_backend_that_cannot_run_here_says_why) {
+    static const char *const names[] = {"cuda", "simt"};
+    for (int i = 0; i < 2; i++) {
+        Backend be;
+        Status status = backend_get(&be, names[i]);
+        if (status == STATUS_OK) {
+            cr_assert_str_eq(be.name, names[i]);
+            continue;
+        }
+        cr_assert_eq(status, STATUS_MISSING);
+        check_says(names[i]);
+        check_says(backend_missing(backend_at(3 + i)));
+    }
+}
+
+Test(registry, emulated_backends_run_only_where_they_are_named) {
+    for (int b = 0; b < backend_count(); b++) {
+        cr_assert(!backend_at(b)->emulated || !backend_runs_unnamed(backend_at(b)));
+    }
+    cr_assert(backend_runs_unnamed(backend_at(0)), "serial always runs");
 }
 
 Test(backend, opens_again_with_other_threads_and_says_what_it_runs_on) {

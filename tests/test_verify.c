@@ -340,6 +340,23 @@ Test(verify, every_kernel_of_every_backend_is_within_its_bounds, .timeout = 120)
     verify_report_release(&report);
 }
 
+/* The CUDA kernels, interpreted: the same bounds. Fewer cases: a warp is 32 turns here. */
+Test(verify, every_kernel_of_the_interpreter_is_within_its_bounds, .timeout = 240) {
+    Backend simt;
+    if (backend_get(&simt, "simt") != STATUS_OK) {
+        cr_skip_test("%s", status_message());
+    }
+    VerifyReport report = {0};
+    VerifyPlan plan = {
+        .op = VERIFY_ALL_OPS, .backend = "simt", .seed = 20260103, .cases = 10, .threads = 2};
+    CALL_OK(verify_run(&report, &plan, NULL));
+    cr_assert_gt(report.checked, 10 * OP_COUNT - 1);
+    cr_assert_eq(report.failed, 0, "%s on simt/%s, %s: %s", op_name(report.failures[0].op),
+                 report.failures[0].kernel, report.failures[0].shape,
+                 report.failures[0].result.message);
+    verify_report_release(&report);
+}
+
 /* A backend whose ladders are the written mutants: every row of the report is a no. */
 Test(verify, every_kernel_of_a_wrong_backend_fails_and_is_named, .timeout = 120) {
     VerifyReport report = {0};

@@ -117,7 +117,7 @@ static bool run_blocks(Job *job, int64_t until_ns) {
 
 static void begin_work() {
     if (own.worker == nullptr) {
-        own.worker = new Worker;
+        own.worker = new Worker(); /* (): all of it zero, the groups of its warps too */
         catch_faults();
     }
     worker = own.worker;

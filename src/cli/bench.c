@@ -130,7 +130,7 @@ static Status gather(Session *session, OpId op) {
         TRY(add_backend(session, settings->backends.items[i], op));
     }
     for (int i = 0; i < backend_count() && settings->backends.count == 0; i++) {
-        if (backend_at(i)->missing == NULL) {
+        if (backend_runs_unnamed(backend_at(i))) {
             TRY(add_backend(session, backend_at(i)->name, op));
         }
     }
@@ -355,7 +355,8 @@ Status cli_bench(int argc, char **argv) {
     Settings settings = {
         .kernels = "default", .batch = 64, .lr = 0.01, .bench = {.seconds = 0, .seed = 1}};
     const CliOption options[] = {
-        {"--backends", CLI_COMMAS, &settings.backends, "A,B", "default: all that are here", 0, 0},
+        {"--backends", CLI_COMMAS, &settings.backends, "A,B",
+         "default: all that are here, none emulated", 0, 0},
         {"--kernels", CLI_STRING, &settings.kernels, "all|default|NAME", "default: default", 0, 0},
         {"--sizes", CLI_COMMAS, &settings.sizes, "S,...", "default: 512, 1024x1024 or 1048576", 0,
          0},

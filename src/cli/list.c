@@ -14,11 +14,11 @@ static void add_backends(cJSON *list) {
         cJSON *row = cJSON_CreateObject();
         cJSON_AddStringToObject(row, "name", backend->name);
         cJSON_AddStringToObject(row, "summary", backend->summary);
-        cJSON_AddBoolToObject(row, "available", backend->missing == NULL);
+        cJSON_AddBoolToObject(row, "available", backend_missing(backend) == NULL);
         cJSON_AddBoolToObject(row, "emulated", backend->emulated);
         cJSON_AddItemToObject(row, "missing",
-                              backend->missing == NULL ? cJSON_CreateNull()
-                                                       : cJSON_CreateString(backend->missing));
+                              backend_missing(backend) == NULL ? cJSON_CreateNull()
+                                                       : cJSON_CreateString(backend_missing(backend)));
         cJSON_AddItemToArray(list, row);
     }
 }

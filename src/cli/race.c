@@ -21,8 +21,8 @@ static Status parse(RaceArguments *a, int argc, char **argv) {
     const CliOption options[] = {
         {"--model", CLI_STRING, &a->model, "M", "a preset, mlp:784-128-10, or a file (mlp)", 0, 0},
         {"--data", CLI_STRING, &a->data, "D", "a name or a folder (mnist-small)", 0, 0},
-        {"--backends", CLI_COMMAS, &a->backends, "A,B,...", "who races (all that can run here)", 0,
-         0},
+        {"--backends", CLI_COMMAS, &a->backends, "A,B,...",
+         "who races (all that can run here, none emulated)", 0, 0},
         {"--seconds", CLI_FLOAT, &a->seconds, "S", "length of the whole race (20)", 0.1, 1e6},
         {"--steps", CLI_INT, &a->steps, "N", "steps on each backend, instead of seconds", 1,
          INT_MAX},
@@ -59,7 +59,7 @@ static Status choose_backends(RaceOptions *options, const CliList *names) {
         TRY(backend_get(&options->backends[options->backend_count++], names->items[i]));
     }
     for (int b = 0; names->count == 0 && b < backend_count(); b++) {
-        if (backend_at(b)->missing == NULL && options->backend_count < RACE_MAX_RUNNERS) {
+        if (backend_runs_unnamed(backend_at(b)) && options->backend_count < RACE_MAX_RUNNERS) {
             TRY(backend_get(&options->backends[options->backend_count++], backend_at(b)->name));
         }
     }

@@ -67,10 +67,10 @@ static void add_kernels(cJSON *row, const Backend *backend) {
 static void add_absent(cJSON *object) {
     cJSON *list = cJSON_AddArrayToObject(object, "absent");
     for (int b = 0; b < backend_count(); b++) {
-        if (backend_at(b)->missing != NULL) {
+        if (backend_missing(backend_at(b)) != NULL) {
             cJSON *item = cJSON_CreateObject();
             cJSON_AddStringToObject(item, "backend", backend_at(b)->name);
-            cJSON_AddStringToObject(item, "reason", backend_at(b)->missing);
+            cJSON_AddStringToObject(item, "reason", backend_missing(backend_at(b)));
             cJSON_AddItemToArray(list, item);
         }
     }

@@ -149,8 +149,8 @@ Status cli_verify(int argc, char **argv) {
     double seed = DEFAULT_SEED;
     const CliOption options[] = {
         {"--op", CLI_STRING, &op, "O", "one operation; default: all", 0, 0},
-        {"--backend", CLI_STRING, &plan.backend, "B", "one backend; default: all that run here", 0,
-         0},
+        {"--backend", CLI_STRING, &plan.backend, "B", "default: all that run here, none emulated",
+         0, 0},
         {"--kernel", CLI_STRING, &plan.kernel, "K", "one kernel of --op; default: all", 0, 0},
         {"--shape", CLI_STRING, &plan.shape, "MxNxK", "one shape of --op; default: edges, random",
          0, 0},

@@ -42,8 +42,9 @@ typedef struct OpCost {
 typedef struct Backend {
     const char *name;    /* "openmp" */
     const char *summary; /* one line: what it is */
-    const char *missing; /* NULL, or why it cannot run here and the cure */
-    bool emulated;       /* its times are not times of the hardware it imitates */
+    const char *missing; /* NULL, or why this build has it not, and the cure: backend_missing */
+    const char *(*probe)(void); /* NULL, or looks at the machine: NULL or why not; static storage */
+    bool emulated;              /* its times are not times of the hardware it imitates */
 
     /* Gets ready to run on the given number of CPU threads; may be called again to change it. */
     Status (*open)(int threads);
@@ -69,6 +70,12 @@ typedef struct Backend {
  * included (their missing says why). */
 int backend_count(void);
 const Backend *backend_at(int index);
+
+/* NULL where the backend can run here, or why it cannot and the cure. */
+const char *backend_missing(const Backend *backend);
+
+/* Is it used where nobody names a backend? Those that can run here and are not emulated are. */
+bool backend_runs_unnamed(const Backend *backend);
 
 /* *backend = a copy of the named one with its default kernels. Fails for unknown names
  * (STATUS_BAD) and for backends that are not available here (STATUS_MISSING). Does not open it. */

@@ -1,4 +1,4 @@
-/* Scalar formulas that every CPU backend shares: one formula, one set of constants. */
+/* Formulas on rows that every CPU backend shares. */
 #ifndef LOCKSTEP_FORMULAS_H
 #define LOCKSTEP_FORMULAS_H
 
@@ -9,31 +9,7 @@
 
 #include "ops/elementary.h"
 #include "ops/pairwise.h"
-
-/* max(x, 0) that keeps NaN: x > 0 ? x : 0 would turn it into 0. */
-static inline float relu(float x) {
-    return x < 0.0f ? 0.0f : x;
-}
-
-static inline float relu_gradient(float dout, float out) {
-    return out > 0.0f ? dout : 0.0f;
-}
-
-/* 1 / (1 + exp(-x)), given e = exp(-|x|): an exponential of nothing above 0, because exp(-x) would
- * overflow below -88. */
-static inline float sigmoid_of(float x, float e) {
-    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
-}
-
-/* The larger of two, where NaN is larger than everything and stays: a > b ignores it. */
-static inline float larger(float best, float x) {
-    return x > best || x != x ? x : best;
-}
-
-/* Whether x takes the place of best in argmax: larger, or the first NaN. */
-static inline bool beats(float x, float best) {
-    return x > best || (x != x && best == best);
-}
+#include "ops/scalar.h"
 
 /* The largest of n numbers, NaN if there is one; -INFINITY of none. 32 running maxima, so that the
  * compiler keeps them in vector registers. */
@@ -81,12 +57,6 @@ static inline float softmax_cross_entropy_row(float *probs_n, const float *logit
         probs_n[v] /= s;
     }
     return logf(s) + (m - logits_n[label]);
-}
-
-/* Adam's step without lr: mean over root of mean square, both freed of their start at 0. */
-static inline float adam_direction(float m, float v, float eps, float correction1,
-                                   float correction2) {
-    return (m / correction1) / (sqrtf(v / correction2) + eps);
 }
 
 #endif

@@ -5,22 +5,8 @@
 #include "cpu/openblas/openblas.h"
 #include "cpu/openmp/openmp.h"
 #include "cpu/serial/serial.h"
+#include "cuda/backends.h"
 #include "ops/backend.h"
-
-static const Backend backend_cuda = {
-    .name = "cuda",
-    .summary = "CUDA kernels on an NVIDIA GPU",
-    .missing = "not built here: this version of Lockstep has no CUDA kernels yet; use serial, "
-               "openmp or openblas",
-};
-
-static const Backend backend_simt = {
-    .name = "simt",
-    .summary = "the CUDA kernels, interpreted on the CPU",
-    .missing = "not built here: this version of Lockstep has no CUDA kernels to interpret yet; use "
-               "serial, openmp or openblas",
-    .emulated = true,
-};
 
 static const Backend *const backends[] = {
     &backend_serial, &backend_openmp, &backend_openblas, &backend_cuda, &backend_simt,
@@ -55,6 +41,13 @@ const Backend *backend_at(int index) {
     return backends[index];
 }
 
+const char *backend_missing(const Backend *backend) {
+    if (backend->missing == NULL && backend->probe != NULL) {
+        return backend->probe();
+    }
+    return backend->missing;
+}
+
 const Kernel *backend_kernel(const Backend *backend, OpId op, int index) {
     for (int t = 0; backend->tables != NULL && backend->tables[t] != NULL; t++) {
         for (const Kernel *kernel = backend->tables[t]; kernel->name != NULL; kernel++) {
@@ -82,6 +75,10 @@ static void choose_defaults(Backend *backend) {
     }
 }
 
+bool backend_runs_unnamed(const Backend *backend) {
+    return backend_missing(backend) == NULL && !backend->emulated;
+}
+
 Status backend_get(Backend *backend, const char *name) {
     const char *names[BACKEND_COUNT];
     for (int i = 0; i < BACKEND_COUNT; i++) {
@@ -89,8 +86,8 @@ Status backend_get(Backend *backend, const char *name) {
         if (strcmp(names[i], name) != 0) {
             continue;
         }
-        if (backends[i]->missing != NULL) {
-            return fail_missing("backend %s: %s", name, backends[i]->missing);
+        if (backend_missing(backends[i]) != NULL) {
+            return fail_missing("backend %s: %s", name, backend_missing(backends[i]));
         }
         *backend = *backends[i];
         choose_defaults(backend);
@@ -153,7 +150,7 @@ static Status check_ladder(const Backend *backend, OpId op) {
 
 Status registry_check(void) {
     for (int b = 0; b < BACKEND_COUNT; b++) {
-        for (int op = 0; backends[b]->missing == NULL && op < OP_COUNT; op++) {
+        for (int op = 0; backend_missing(backends[b]) == NULL && op < OP_COUNT; op++) {
             TRY(check_ladder(backends[b], (OpId)op));
         }
     }

@@ -49,7 +49,7 @@ static Status find_subjects(Subject *subjects, int *count, const VerifyPlan *pla
         return add_subjects(subjects, count, plan, op, backend);
     }
     for (int b = 0; b < backend_count(); b++) {
-        if (backend_at(b)->missing == NULL) {
+        if (backend_runs_unnamed(backend_at(b))) {
             TRY(backend_get(&backend, backend_at(b)->name));
             Status status = add_subjects(subjects, count, plan, op, backend);
             latest = status != STATUS_OK ? status : latest;

@@ -11,7 +11,7 @@ enum { VERIFY_ALL_OPS = -1, VERIFY_CASES = 64, VERIFY_LISTED = 64 };
 /* What to verify. */
 typedef struct VerifyPlan {
     int op;                 /* an OpId, or VERIFY_ALL_OPS */
-    const char *backend;    /* NULL: every one that can run here */
+    const char *backend;    /* NULL: every one that can run here and is not emulated */
     const Backend *instead; /* NULL, or one that the registry lacks: a test's, full of faults */
     const char *kernel;     /* NULL: every one; otherwise op must be given */
     const char *shape; /* "MxNxK", NULL: the edges and random ones; otherwise op must be given */
