@@ -10,8 +10,8 @@ tools=$(dirname "$0")
 
 group() { # the things of a group
     case $1 in
-    build) echo compiler openmp openblas cjson zlib curl crypto ;;
-    test) echo compiler openmp openblas cjson zlib curl crypto criterion ;;
+    build) echo compiler cxx openmp openblas cjson zlib curl crypto ;;
+    test) echo compiler cxx openmp openblas cjson zlib curl crypto criterion ;;
     lint) echo clang-tidy clang-format cppcheck shellcheck openmp-clang ;;
     tsan) echo clang archer openblas-serial ;;
     *) echo "$1" ;;
@@ -26,6 +26,7 @@ packages() { # SYSTEM THING
         $1 == thing && $column != "-" { gsub(",", " ", $column); print $column }' << 'END'
 thing           debian                   fedora                  arch       opensuse                alpine
 compiler        gcc,libc6-dev,pkg-config gcc,pkgconf-pkg-config  gcc,pkgconf gcc,pkg-config         gcc,musl-dev,pkgconf
+cxx             g++                      gcc-c++                 gcc        gcc-c++                 g++
 openmp          gcc                      gcc                     gcc        gcc                     gcc
 openblas        libopenblas-openmp-dev   openblas-devel          openblas   openblas_openmp-devel   openblas-dev
 cjson           libcjson-dev             cjson-devel             cjson      cJSON-devel             cjson-dev

@@ -44,6 +44,13 @@ probe_compiler() {
     echo 'int main(void) { return 0; }' | compiles
 }
 
+# For the interpreter of cuda/, whose kernels are C++; objcopy shows only its backend to the linker.
+probe_cxx() {
+    printf '#include <tuple>\nint main() { return std::get<0>(std::make_tuple(0)); }\n' > "$scratch/t.cpp" &&
+        g++ -std=gnu++17 -o "$scratch/t" "$scratch/t.cpp" > "$scratch/log" 2>&1 &&
+        objcopy --version > "$scratch/log" 2>&1
+}
+
 probe_openmp() {
     echo '#include <omp.h>
     int main(void) { int n = 0;
@@ -267,6 +274,12 @@ if probe_openmp; then
 else
     missing="$missing openmp"
     say OpenMP "MISSING: $CC cannot link -fopenmp programs"
+fi
+if probe_cxx; then
+    say g++ "found: backend simt, the CUDA kernels interpreted on the CPU"
+else
+    missing="$missing cxx"
+    say g++ "MISSING: backend simt, the CUDA kernels interpreted on the CPU"
 fi
 if probe_openblas; then
     all_cflags="$all_cflags $blas_cflags"
