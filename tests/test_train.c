@@ -185,6 +185,8 @@ Test(train, wrong_use_is_named_with_its_cure) {
     } cases[] = {
         {"--model mlpp", 2, "did you mean 'mlp'"},
         {"--model gpt", 3, "later version"},
+        {"--model /", 2, "model /: cannot be read: Is a directory"},
+        {"--model mlp:15-1000000000-10", 2, "the plan needs"},
         {"--model mlp:15-10-3", 2, "3 outputs, but the data has 10 classes"},
         {"--backend opnmp", 2, "did you mean 'openmp'"},
         {"--backend cuda", 3, "not built here"},

@@ -274,14 +274,16 @@ static Status load_file(Model *model, const char *path, Shape input, int class_c
         return no_such_model(path, errno);
     }
     size_t length = fread(text, 1, sizeof text - 1, file);
+    int error = errno;
     bool broken = ferror(file) != 0, longer = !feof(file);
     fclose(file);
     text[length] = '\0';
     if (broken || longer || strlen(text) != length) {
-        return fail("model %s: %s", path,
-                    broken   ? "cannot be read"
+        return fail("model %s: %s%s", path,
+                    broken   ? "cannot be read: "
                     : longer ? "too long for a model file"
-                             : "holds a zero byte: not a text file");
+                             : "holds a zero byte: not a text file",
+                    broken ? strerror(error) : "");
     }
     return model_parse(model, path, text, input, class_count);
 }

@@ -90,6 +90,19 @@ static Status plan_host(Run *run) {
                        &run->data->train.count);
 }
 
+/* The tensors must fit beside what stands on the host: batches, and the copy of a parameter that is
+ * made to begin and to save. */
+static Status check_fit(const Run *run) {
+    size_t available = memory_available_bytes(), host = run->host_plan.total_bytes, largest = 0;
+    for (int i = 0; i < run->param_count; i++) {
+        size_t bytes = run->params[i].param->bytes;
+        largest = bytes > largest ? bytes : largest;
+    }
+    host += largest; /* neither is near the end of size_t: the plans are checked */
+    return memory_plan_fits(&run->device_plan, available > host ? available - host : 0,
+                            "beside the batch on the host this machine");
+}
+
 static Status plan_run(Run *run) {
     if (run->options.batch < 1) {
         return fail("--batch %d: a batch has at least 1 sample", run->options.batch);
@@ -103,7 +116,7 @@ static Status plan_run(Run *run) {
     }
     TRY(plan_device(run));
     TRY(plan_host(run));
-    return memory_plan_fits(&run->device_plan, memory_available_bytes(), "this machine");
+    return check_fit(run);
 }
 
 Status run_create(Run **created, const Model *model, const Dataset *data, const Backend *backend,
