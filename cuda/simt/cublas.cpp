@@ -2,21 +2,17 @@
  * become nodes of its graph while it captures. */
 #include "include/cublas_v2.h"
 
+#include "blas.h"
+
 #include <cblas.h>
 #include <vector>
 
 #include "include/cuda_bf16.h"
 #include "include/cuda_fp16.h"
-#include "state.h"
-
-struct SimtBlas {
-    cudaStream_t stream = nullptr;
-    cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
-};
 
 namespace simt {
 
-static cublasStatus_t submit_blas(cublasHandle_t handle, const std::function<void()> &work) {
+cublasStatus_t submit_blas(cublasHandle_t handle, const std::function<void()> &work) {
     cudaError_t error = begin_call();
     if (error == cudaSuccess) {
         error = check_stream(handle->stream);
@@ -40,13 +36,13 @@ static CBLAS_TRANSPOSE transpose(cublasOperation_t operation) {
     return operation == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
 }
 
-static float load(const void *memory, cudaDataType_t type, size_t i) {
+float load_element(const void *memory, cudaDataType_t type, size_t i) {
     return type == CUDA_R_32F   ? ((const float *)memory)[i]
            : type == CUDA_R_16F ? (float)((const __half *)memory)[i]
                                 : (float)((const __nv_bfloat16 *)memory)[i];
 }
 
-static void store(void *memory, cudaDataType_t type, size_t i, float value) {
+void store_element(void *memory, cudaDataType_t type, size_t i, float value) {
     if (type == CUDA_R_32F) {
         ((float *)memory)[i] = value;
     } else if (type == CUDA_R_16F) {
@@ -56,19 +52,13 @@ static void store(void *memory, cudaDataType_t type, size_t i, float value) {
     }
 }
 
-static bool known_type(cudaDataType_t type) {
+bool known_type(cudaDataType_t type) {
     return type == CUDA_R_32F || type == CUDA_R_16F || type == CUDA_R_16BF;
 }
 
 static size_t type_bytes(cudaDataType_t type) {
     return type == CUDA_R_32F ? 4 : 2;
 }
-
-struct Matrix { /* columns of `rows` elements, `leading` apart */
-    const void *memory;
-    cudaDataType_t type;
-    int rows, columns, leading;
-};
 
 /* The matrix as floats without gaps; the memory itself if it is of floats already. */
 static const float *as_floats(const Matrix &m, std::vector<float> &copy, int *leading) {
@@ -80,7 +70,7 @@ static const float *as_floats(const Matrix &m, std::vector<float> &copy, int *le
     for (int column = 0; column < m.columns; column++) {
         for (int row = 0; row < m.rows; row++) {
             copy[(size_t)column * m.rows + row] =
-                load(m.memory, m.type, (size_t)column * m.leading + row);
+                load_element(m.memory, m.type, (size_t)column * m.leading + row);
         }
     }
     *leading = m.rows > 0 ? m.rows : 1;
@@ -88,8 +78,8 @@ static const float *as_floats(const Matrix &m, std::vector<float> &copy, int *le
 }
 
 /* One product of any types; c's values count only if beta is not 0. */
-static void multiply(cublasOperation_t transa, cublasOperation_t transb, int k, float alpha,
-                     const Matrix &a, const Matrix &b, float beta, const Matrix &c) {
+void multiply(cublasOperation_t transa, cublasOperation_t transb, int k, float alpha,
+              const Matrix &a, const Matrix &b, float beta, const Matrix &c) {
     std::vector<float> copy_a, copy_b, copy_c;
     int lda, ldb, ldc = c.leading;
     const float *fa = as_floats(a, copy_a, &lda), *fb = as_floats(b, copy_b, &ldb);
@@ -102,7 +92,7 @@ static void multiply(cublasOperation_t transa, cublasOperation_t transb, int k, 
     if (c.type != CUDA_R_32F) {
         for (size_t i = 0; i < (size_t)c.rows * c.columns; i++) {
             size_t column = i / (size_t)c.rows, row = i % (size_t)c.rows;
-            store((void *)c.memory, c.type, column * (size_t)c.leading + row, fc[i]);
+            store_element((void *)c.memory, c.type, column * (size_t)c.leading + row, fc[i]);
         }
     }
 }
@@ -151,13 +141,6 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle) {
     *handle = new SimtBlas;
     return CUBLAS_STATUS_SUCCESS;
 }
-
-#define SIMT_NEED_HANDLE()                                                                         \
-    do {                                                                                           \
-        if (handle == nullptr) {                                                                   \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
-        }                                                                                          \
-    } while (0)
 
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
     SIMT_NEED_HANDLE();

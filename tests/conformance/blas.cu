@@ -2,6 +2,7 @@
  * leading dimensions, alpha and beta, batches, half and bfloat16; vectors. Small whole numbers, so
  * that every order of summing gives the same answer. */
 #include "check.h"
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -137,6 +138,55 @@ static void check_vectors(void) {
     CHECK(wrong == 0);
 }
 
+/* A product with a bias for each row and a GELU behind it. */
+static void check_epilogue(cublasLtEpilogue_t epilogue, bool bias, bool gelu) {
+    cublasLtHandle_t lt;
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t la, lb, lc;
+    cublasLtMatmulPreference_t preference;
+    cublasLtMatmulHeuristicResult_t heuristic;
+    cublasOperation_t transposed = CUBLAS_OP_T;
+    const float *bias_pointer = device_b;
+    float alpha = 1, beta = 0;
+    size_t workspace = 0;
+    int found = 0;
+    CHECK_BLAS(cublasLtCreate(&lt));
+    CHECK_BLAS(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
+                                              sizeof transposed));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                              sizeof epilogue));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                              &bias_pointer, sizeof bias_pointer));
+    CHECK_BLAS(cublasLtMatrixLayoutCreate(&la, CUDA_R_32F, K, M, LDA));
+    CHECK_BLAS(cublasLtMatrixLayoutCreate(&lb, CUDA_R_32F, K, N, LDB));
+    CHECK_BLAS(cublasLtMatrixLayoutCreate(&lc, CUDA_R_32F, M, N, LDC));
+    CHECK_BLAS(cublasLtMatmulPreferenceCreate(&preference));
+    CHECK_BLAS(cublasLtMatmulPreferenceSetAttribute(
+        preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace));
+    CHECK_BLAS(cublasLtMatmulAlgoGetHeuristic(lt, desc, la, lb, lc, lc, preference, 1, &heuristic,
+                                              &found));
+    CHECK(found == 1);
+    CHECK_BLAS(cublasLtMatmul(lt, desc, &alpha, device_a, la, device_b, lb, &beta, device_c, lc,
+                              device_c, lc, &heuristic.algo, NULL, 0, 0));
+    to_host(got, device_c, SIZE);
+    double worst = 0;
+    for (int i = 0; i < M * N; i++) {
+        int row = i % M, column = i / M;
+        double x = (double)product(1, 0, row, column, 1, 0, 0) + (bias ? (double)b[row] : 0);
+        double expected =
+            gelu ? 0.5 * x * (1 + tanh(sqrt(2 / acos(-1.0)) * (x + 0.044715 * x * x * x))) : x;
+        worst = fmax(worst, fabs((double)got[column * LDC + row] - expected) / (1 + fabs(x)));
+    }
+    CHECK(worst < 1e-3); /* a card's tanh is an approximation */
+    CHECK_BLAS(cublasLtMatmulPreferenceDestroy(preference));
+    CHECK_BLAS(cublasLtMatrixLayoutDestroy(la));
+    CHECK_BLAS(cublasLtMatrixLayoutDestroy(lb));
+    CHECK_BLAS(cublasLtMatrixLayoutDestroy(lc));
+    CHECK_BLAS(cublasLtMatmulDescDestroy(desc));
+    CHECK_BLAS(cublasLtDestroy(lt));
+}
+
 static void check_errors(void) {
     float one = 1;
     CHECK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, -1, N, K, &one, device_a, LDA, device_b,
@@ -157,6 +207,9 @@ int main(void) {
     check_short_types<__half>(CUDA_R_16F, to_half, from_half);
     check_short_types<__nv_bfloat16>(CUDA_R_16BF, to_bfloat16, from_bfloat16);
     check_vectors();
+    check_epilogue(CUBLASLT_EPILOGUE_DEFAULT, false, false);
+    check_epilogue(CUBLASLT_EPILOGUE_BIAS, true, false);
+    check_epilogue(CUBLASLT_EPILOGUE_GELU_BIAS, true, true);
     check_errors();
     CHECK_BLAS(cublasDestroy(handle));
     CHECK_DONE();
