@@ -17,8 +17,9 @@ static void add_backends(cJSON *list) {
         cJSON_AddBoolToObject(row, "available", backend_missing(backend) == NULL);
         cJSON_AddBoolToObject(row, "emulated", backend->emulated);
         cJSON_AddItemToObject(row, "missing",
-                              backend_missing(backend) == NULL ? cJSON_CreateNull()
-                                                       : cJSON_CreateString(backend_missing(backend)));
+                              backend_missing(backend) == NULL
+                                  ? cJSON_CreateNull()
+                                  : cJSON_CreateString(backend_missing(backend)));
         cJSON_AddItemToArray(list, row);
     }
 }
@@ -142,6 +143,16 @@ static void print_models(const cJSON *list) {
     printf("or sizes of your own, such as mlp:784-512-256-10, or a model file\n");
 }
 
+/* Lessons and labs come with a later version: none to list is an answer, not an error. */
+static void add_none(cJSON *list) {
+    (void)list;
+}
+
+static void print_none(const cJSON *list) {
+    (void)list;
+    printf("none in this version\n");
+}
+
 typedef struct Topic {
     const char *name;
     void (*add)(cJSON *list);
@@ -149,9 +160,13 @@ typedef struct Topic {
 } Topic;
 
 static const Topic topics[] = {
-    {"backends", add_backends, print_backends}, {"ops", add_ops, print_ops},
-    {"kernels", add_kernels, print_kernels},    {"models", add_models, print_models},
+    {"backends", add_backends, print_backends},
+    {"ops", add_ops, print_ops},
+    {"kernels", add_kernels, print_kernels},
+    {"models", add_models, print_models},
     {"data", data_add_rows, data_print_rows},
+    {"lessons", add_none, print_none},
+    {"labs", add_none, print_none},
 };
 enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
 
@@ -177,7 +192,7 @@ Status cli_list(int argc, char **argv) {
          0, 0},
         {0},
     };
-    const char *synopsis = "list backends|ops|kernels|models|data [--json]";
+    const char *synopsis = "list backends|ops|kernels|models|data|lessons|labs [--json]";
     TRY(cli_parse(argc, argv, synopsis, "Shows what exists here.", options, &operands));
     for (int i = 0; i < TOPIC_COUNT; i++) {
         names[i] = topics[i].name;
