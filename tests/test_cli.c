@@ -147,3 +147,15 @@ Test(cli, a_log_takes_the_place_of_a_log_and_of_nothing_else) {
                              "--resume c --steps 5 --log /dev/stdout | grep -c '^{\"step\":'"),
                  0, "a pipe as the log of a resumed run");
 }
+
+/* The environment that OpenMP has read, as the system shows it of a running program. */
+Test(cli, waiting_threads_are_told_to_sleep_unless_the_user_chose) {
+    shell("unset OMP_WAIT_POLICY GOMP_SPINCOUNT; " TRAIN "--epochs 1000000 > out 2>&1 & p=$!; "
+          "for i in $(seq 1000); do tr '\\0' '\\n' < /proc/$p/environ | grep '^GOMP_SPINCOUNT=' "
+          "&& break; kill -0 $p || break; done; kill -9 $p");
+    cr_assert_str_eq(output, "GOMP_SPINCOUNT=1000\n");
+    shell("export GOMP_SPINCOUNT=77; " TRAIN "--epochs 1000000 > out 2>&1 & p=$!; "
+          "for i in $(seq 1000); do grep -q lockstep /proc/$p/cmdline && break; done; "
+          "tr '\\0' '\\n' < /proc/$p/environ | grep '^GOMP_SPINCOUNT='; kill -9 $p");
+    cr_assert_str_eq(output, "GOMP_SPINCOUNT=77\n");
+}
