@@ -22,9 +22,15 @@ typedef struct Kernel {
     generic_fn *function;
 } Kernel;
 
-/* Rows of a kernel table. A function of another type than the operation's does not compile. */
+/* Rows of a kernel table. A function of another type than the operation's does not compile: C++
+ * refuses two types around a colon, C warns at most, but knows _Generic. */
+#ifdef __cplusplus
+#define KERNEL_OF(op, function) (true ? (function) : (op##_fn *)0)
+#else
+#define KERNEL_OF(op, function) _Generic((function), op##_fn * : (function))
+#endif
 #define KERNEL_ROW(op, name, idea, lesson, is_default, function)                                   \
-    { OP_##op, name, idea, lesson, is_default, true, (generic_fn *)(1 ? (function) : (op##_fn *)0) }
+    { OP_##op, name, idea, lesson, is_default, true, (generic_fn *)KERNEL_OF(op, function) }
 #define KERNEL(op, name, idea, lesson, function) KERNEL_ROW(op, name, idea, lesson, false, function)
 #define KERNEL_DEFAULT(op, name, idea, lesson, function)                                           \
     KERNEL_ROW(op, name, idea, lesson, true, function)
