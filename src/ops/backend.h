@@ -98,8 +98,9 @@ Status backend_choose_assignment(Backend *backend, const char *assignment);
 /* The index-th kernel of op in this backend's ladder, simplest first; NULL past the end. */
 const Kernel *backend_kernel(const Backend *backend, OpId op, int index);
 
-/* Every available backend must fill every slot, with exactly one default per operation and no
- * kernel name twice in a ladder. Names the first fault. Run at start-up and by the tests. */
+/* Every operation must have its specification, and every available backend must fill every slot,
+ * with exactly one default per operation and no kernel name twice in a ladder. Names the first
+ * fault. Run at start-up and by the tests. */
 Status registry_check(void);
 
 #ifdef __cplusplus

@@ -6,8 +6,8 @@
  * A flop is one +, -, *, /, square root, exp, log or tanh; comparisons and copies are none.
  *
  * To add an operation: a line in OPERATIONS, a typedef with its comment, a front in front.h, a row
- * in spec.c, a kernel in each backend, a reference in src/verify/. The compiler and the registry's
- * self-check name whatever is still missing. */
+ * in spec_table.c, a kernel in each backend, a reference and two mutants in src/verify/. The
+ * compiler, the registry's self-check and the tests name whatever is still missing. */
 #ifndef LOCKSTEP_OPS_H
 #define LOCKSTEP_OPS_H
 

@@ -7,6 +7,7 @@
 #include "cpu/serial/serial.h"
 #include "cuda/backends.h"
 #include "ops/backend.h"
+#include "ops/spec.h"
 
 static const Backend *const backends[] = {
     &backend_serial, &backend_openmp, &backend_openblas, &backend_cuda, &backend_simt,
@@ -141,14 +142,34 @@ static Status check_ladder(const Backend *backend, OpId op) {
             }
         }
     }
+    if (backend_kernel(backend, op, 0) == NULL) {
+        return fail(
+            "backend %s: %s has no kernel; write one in a file of this backend and add it to "
+            "the table at its end",
+            backend->name, op_name(op));
+    }
     if (defaults != 1) {
-        return fail("backend %s: %s has %d default kernels; there must be one", backend->name,
-                    op_name(op), defaults);
+        return fail("backend %s: %s has %d default kernels; one row, and only one, must be "
+                    "KERNEL_DEFAULT",
+                    backend->name, op_name(op), defaults);
+    }
+    return STATUS_OK;
+}
+
+/* A row of the table that is missing is all zeros. */
+static Status check_spec(OpId op) {
+    const OpSpec *spec = spec_of(op);
+    if (spec->op != op || spec->formula == NULL || spec->call == NULL) {
+        return fail("%s has no row in src/ops/spec_table.c: its formula, arguments and options",
+                    op_name(op));
     }
     return STATUS_OK;
 }
 
 Status registry_check(void) {
+    for (int op = 0; op < OP_COUNT; op++) {
+        TRY(check_spec((OpId)op));
+    }
     for (int b = 0; b < BACKEND_COUNT; b++) {
         for (int op = 0; backend_missing(backends[b]) == NULL && op < OP_COUNT; op++) {
             TRY(check_ladder(backends[b], (OpId)op));
