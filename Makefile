@@ -250,10 +250,11 @@ SHARE := $(DESTDIR)$(PREFIX)/share/lockstep
 
 install: $(BUILD)/lockstep
 	@:
-	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/tools
 	install -m 755 $(BUILD)/lockstep $(DESTDIR)$(PREFIX)/bin/lockstep
 	install -m 644 LICENSE $(SHARE)/LICENSE
-	cp -R data $(SHARE)/
+	install -m 644 tools/bench_pytorch.py $(SHARE)/tools/
+	cp -R data models $(SHARE)/
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/lockstep
@@ -265,7 +266,7 @@ clean:
 help:
 	@echo "make             build build/lockstep, after a look at what this machine offers"
 	@echo "make deps        install what the build and the tests need (Debian, Ubuntu), else list it"
-	@echo "make demo        train one network on every CPU backend, side by side (20 s each)"
+	@echo "make demo        train one network on every CPU backend, side by side, for 20 s"
 	@echo "make test        build and run the tests; FILTER='base/*' runs some of them"
 	@echo "make lint        compiler warnings as errors, clang-tidy, cppcheck, format, layers, scripts"
 	@echo "make asan        the tests under the address and undefined-behaviour sanitizers"

@@ -47,7 +47,7 @@ static Status find_script(char *path, size_t path_bytes) {
     }
 #endif
     return fail_missing("tools/bench_pytorch.py is neither beside this program nor in its source "
-                        "tree; run build/lockstep from where it was built");
+                        "tree; make install puts it beside an installed one");
 }
 
 /* Can this Python import torch? */
