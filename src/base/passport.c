@@ -62,6 +62,10 @@ static const char *vector_name(void) {
 #endif
 }
 
+const char *passport_version(void) {
+    return LOCKSTEP_VERSION;
+}
+
 void passport_fill(Passport *passport, const ThreadPlan *threads) {
     struct utsname system;
     time_t now = time(NULL);

@@ -21,6 +21,9 @@ typedef struct Passport {
 /* Fills *passport for this process, with the thread plan in force. */
 void passport_fill(Passport *passport, const ThreadPlan *threads);
 
+/* "0.1.0+fa1e164". Static storage. */
+const char *passport_version(void);
+
 /* One line for people. Returns text. */
 char *passport_line(char *text, size_t text_bytes, const Passport *passport);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/passport.h"
 #include "base/threads.h"
 #include "cli/cli.h"
 #include "ops/backend.h"
@@ -29,12 +30,13 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static void print_usage(FILE *out) {
     fprintf(out, "usage: lockstep COMMAND [options]\n\n"
-                 "Lockstep shows, measures, checks and teaches what a GPU does for neural networks."
-                 "\n\ncommands:\n");
+                 "Lockstep shows, measures, checks and teaches what a processor does for neural "
+                 "networks.\n\ncommands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     }
-    fprintf(out, "\nlockstep COMMAND --help shows a command's options; every one takes --json.\n");
+    fprintf(out, "\nlockstep COMMAND --help shows a command's options; every one takes --json.\n"
+                 "lockstep --version says which version this is.\n");
 }
 
 static Status run_command(int argc, char **argv) {
@@ -80,6 +82,10 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
         print_usage(stdout);
+        return cli_finish(STATUS_OK, false);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lockstep %s\n", passport_version());
         return cli_finish(STATUS_OK, false);
     }
     return cli_finish(run_command(argc, argv), asks_for_json(argc, argv));
