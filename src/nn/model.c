@@ -251,10 +251,13 @@ enum { PRESET_COUNT = sizeof presets / sizeof presets[0], MLP_HIDDEN = 128 };
 /* A name that is neither a file nor a preset of this version. */
 static Status no_such_model(const char *name, int error) {
     const char *names[PRESET_COUNT];
+    int count = 0;
     for (int i = 0; i < PRESET_COUNT; i++) {
-        names[i] = presets[i].name;
-        size_t length = strlen(names[i]);
-        if (strncmp(names[i], name, length) == 0 && (name[length] == '\0' || name[length] == ':')) {
+        size_t length = strlen(presets[i].name);
+        if (presets[i].about != NULL) {
+            names[count++] = presets[i].name;
+        } else if (strncmp(presets[i].name, name, length) == 0 &&
+                   (name[length] == '\0' || name[length] == ':')) {
             return fail_missing("model %s: comes with a later version of Lockstep; use mlp, "
                                 "mlp:784-512-256-10 or a model file",
                                 name);
@@ -263,8 +266,8 @@ static Status no_such_model(const char *name, int error) {
     if (strchr(name, '/') != NULL || strchr(name, '.') != NULL || error != ENOENT) {
         return fail("model %s: cannot read the file: %s", name, strerror(error));
     }
-    return fail_at(fail_unknown("preset", name, names, PRESET_COUNT),
-                   "model %s: no file of that name", name);
+    return fail_at(fail_unknown("preset", name, names, count), "model %s: no file of that name",
+                   name);
 }
 
 static Status load_file(Model *model, const char *path, Shape input, int class_count) {

@@ -173,7 +173,9 @@ static Status check_names(const cJSON *header, const Run *run) {
             known = known || strcmp(item->string, names[i]) == 0;
         }
         if (!known) {
-            return fail_unknown("tensor", item->string, names, run->param_count);
+            return fail_at(fail_unknown("tensor", item->string, names, run->param_count),
+                           "these are the weights of another model; give --model the same sizes or "
+                           "file as when they were saved");
         }
         for (other = item->next; other != NULL; other = other->next) {
             if (strcmp(item->string, other->string) == 0) {
@@ -192,7 +194,10 @@ static Status load_values(const cJSON *header, const unsigned char *values, size
         const Tensor *tensor = run->params[i].param;
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(header, tensor->name);
         if (item == NULL) {
-            return fail("the model's tensor %s is not in it", tensor->name);
+            return fail(
+                "the model's tensor %s is not in it; give --model the same sizes or file as "
+                "when it was saved",
+                tensor->name);
         }
         TRY(check_entry(&entries[i], item, tensor, value_bytes));
         sorted[i] = entries[i];
