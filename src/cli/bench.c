@@ -10,20 +10,21 @@
 #include "cli/bench_against.h"
 #include "cli/bench_report.h"
 #include "cli/cli.h"
+#include "cli/wrap.h"
 
 static const char synopsis[] =
-    "bench [OP...] [--backends A,B] [--kernels all|default|NAME] [--sizes S,...]\n"
-    "                      [--threads N] [--seconds S] [--samples N] [--json]\n"
-    "       lockstep bench OP|train_step --against pytorch [--model M,...] [--batch N] [--lr X]\n"
-    "                      [--python PATH] [the same options]";
+    "bench [OP...] [--backends A,B] [--kernels all|default|NAME]\n"
+    "                      [--sizes S,...] [--threads N] [--seconds S] [--samples N]\n"
+    "                      [--json]\n"
+    "       lockstep bench OP|train_step --against pytorch [--model M,...]\n"
+    "                      [--batch N] [--lr X] [--python PATH] [the same options]";
 static const char summary[] =
-    "Measures operations: the contenders' results are checked, then they take turns. Shows the\n"
+    "Measures operations: the contenders' results are checked, then they take turns. Shows the "
     "median of one call, its spread, and the percentage of this machine's measured ceiling.\n"
-    "Sizes: 512 (every dimension), or one number for each in the order that `lockstep list ops`\n"
+    "Sizes: 512 (every dimension), or one number for each in the order that `lockstep list ops` "
     "shows, such as 64x784x128: M x N x K for matmul, N x C x OC for matmul_forward.\n"
     "Without OP: a selection of what a training step runs.\n"
-    "--against pytorch: the backend (openblas if none is named) and PyTorch take turns in one "
-    "run,\n"
+    "--against pytorch: the backend (openblas if none is named) and PyTorch take turns in one run, "
     "PyTorch at its best thread setting; train_step is a whole training step of --model.";
 
 typedef struct Settings {
@@ -289,7 +290,7 @@ static Status bench(const Settings *settings) {
     session.rows = cJSON_CreateArray();
     session.comparisons = cJSON_CreateArray();
     if (!settings->json) {
-        printf("%s\n", passport_line(line, sizeof line, &passport));
+        wrap_print(stdout, 0, passport_line(line, sizeof line, &passport));
     }
     Status status = run_all(&session);
     double busy = neighbours_busy(&before);
@@ -298,9 +299,12 @@ static Status bench(const Settings *settings) {
         return STATUS_OK;
     }
     if (status == STATUS_OK && busy >= BUSY_NEIGHBOUR && settings->against == NULL) {
-        printf("\nother processes kept %.1f processors busy meanwhile: figures with all threads "
-               "suffer most\n",
-               busy);
+        snprintf(line, sizeof line,
+                 "other processes kept %.1f processors busy meanwhile: figures with all threads "
+                 "suffer most",
+                 busy);
+        printf("\n");
+        wrap_print(stdout, 0, line);
     }
     cJSON_Delete(session.rows);
     cJSON_Delete(session.comparisons);

@@ -3,12 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/terminal.h"
 #include "cli/wrap.h"
 
-enum { REASON_COLUMN = 30 }; /* behind backend, kernel and threads */
+enum { KERNEL_COLUMNS = 14, WHOLE_COLUMNS = 105 - KERNEL_COLUMNS };
 
-static const char columns[] = "  backend  kernel         thr   median   IQR    n          rate  "
-                              "of ceiling  x serial x OpenBLAS     cold\n";
+/* A terminal too narrow for all columns gets the comparisons below the measurements. */
+typedef struct Table {
+    int kernel; /* columns of the longest kernel name */
+    bool whole;
+} Table;
 
 char *bench_shape_text(char *text, size_t text_bytes, const OpCall *call) {
     size_t used = 0;
@@ -64,13 +68,12 @@ static char *ratio_text(char *text, size_t text_bytes, double ratio) {
     return text;
 }
 
-static void print_row(const Figure *figure, const Figure *serial, const Figure *openblas) {
-    char median[32], cold[32], rate[32] = "EMULATED", ceiling[32] = "-", a[16], b[16];
-    printf("  %-8s %-14s %3d ", figure->backend, figure->kernel, figure->threads);
-    if (!stands(figure)) {
-        wrap_print(REASON_COLUMN, figure->refused);
-        return;
-    }
+static void print_name(const Table *table, const char *backend, const char *kernel) {
+    printf("  %-8s %-*s", backend, table->kernel, kernel);
+}
+
+static void print_measured(const Figure *figure) {
+    char median[32], rate[32] = "EMULATED", ceiling[32] = "-";
     if (!figure->emulated && figure->floor.by_arithmetic && figure->gflops > 0) {
         snprintf(rate, sizeof rate, "%.1f GFLOP/s", figure->gflops);
     } else if (!figure->emulated) {
@@ -80,18 +83,68 @@ static void print_row(const Figure *figure, const Figure *serial, const Figure *
         snprintf(ceiling, sizeof ceiling, "%.0f %% %s", figure->percent_of_ceiling,
                  figure->floor.by_arithmetic ? "arith." : figure->floor.ceiling);
     }
-    printf("%8s %3.0f %% %4d %13s %11s %9s %10s %8s\n",
+    printf(" %3d %8s %3.0f %% %4d %13s %11s", figure->threads,
            duration_text(median, sizeof median, figure->ns.median),
-           100.0 * stats_iqr(&figure->ns) / figure->ns.median, figure->ns.count, rate, ceiling,
-           ratio_text(a, sizeof a, speedup(figure, serial)),
+           100.0 * stats_iqr(&figure->ns) / figure->ns.median, figure->ns.count, rate, ceiling);
+}
+
+static void print_compared(const Figure *figure, const Figure *serial, const Figure *openblas) {
+    char cold[32], a[16], b[16];
+    printf(" %9s %10s %8s", ratio_text(a, sizeof a, speedup(figure, serial)),
            ratio_text(b, sizeof b, speedup(figure, openblas)),
            duration_text(cold, sizeof cold, figure->cold_ns));
 }
 
-void bench_report_table(const OpCall *call, const Figure *figures, int count) {
-    char shape[96], flops[32], bytes[32];
+static const char measured[] = " thr   median   IQR    n          rate  of ceiling";
+static const char compared[] = "  x serial x OpenBLAS     cold";
+
+static void print_rows(const Table *table, const OpCall *call, const Figure *figures, int count) {
     const Figure *serial = find_default(call, figures, count, "serial");
     const Figure *openblas = find_default(call, figures, count, "openblas");
+    print_name(table, "backend", "kernel");
+    printf("%s%s\n", measured, table->whole ? compared : "");
+    for (int i = 0; i < count; i++) {
+        print_name(table, figures[i].backend, figures[i].kernel);
+        if (!stands(&figures[i])) {
+            printf(" %3d ", figures[i].threads);
+            wrap_print(stdout, table->kernel + 16, figures[i].refused);
+            continue;
+        }
+        print_measured(&figures[i]);
+        if (table->whole) {
+            print_compared(&figures[i], serial, openblas);
+        }
+        printf("\n");
+    }
+    if (table->whole) {
+        return;
+    }
+    printf("\n");
+    print_name(table, "backend", "kernel");
+    printf("%s\n", compared);
+    for (int i = 0; i < count; i++) {
+        if (stands(&figures[i])) {
+            print_name(table, figures[i].backend, figures[i].kernel);
+            print_compared(&figures[i], serial, openblas);
+            printf("\n");
+        }
+    }
+}
+
+/* How to lay it out on standard output. */
+static Table table_for(const Figure *figures, int count) {
+    Terminal terminal = terminal_of(stdout);
+    Table table = {.kernel = (int)strlen("kernel")};
+    for (int i = 0; i < count; i++) {
+        int length = (int)strlen(figures[i].kernel);
+        table.kernel = length > table.kernel ? length : table.kernel;
+    }
+    table.whole = !terminal.live || terminal.width >= WHOLE_COLUMNS + table.kernel;
+    return table;
+}
+
+void bench_report_table(const OpCall *call, const Figure *figures, int count) {
+    char shape[96], flops[32], bytes[32];
     const Figure *best = fastest(figures, count, NULL);
     const Figure *second = fastest(figures, count, best);
     printf("\n%s  %s  fp32", op_name(call->spec->op), bench_shape_text(shape, sizeof shape, call));
@@ -99,10 +152,9 @@ void bench_report_table(const OpCall *call, const Figure *figures, int count) {
         printf("  (%s, %s a call)", rate_text(flops, sizeof flops, best->work.flops, "flop"),
                rate_text(bytes, sizeof bytes, best->work.bytes, "B"));
     }
-    printf("\n%s", columns);
-    for (int i = 0; i < count; i++) {
-        print_row(&figures[i], serial, openblas);
-    }
+    Table table = table_for(figures, count);
+    printf("\n");
+    print_rows(&table, call, figures, count);
     if (best != NULL && second != NULL) {
         printf("  fastest: %s/%s, %.2f times as fast as the next, %s/%s\n", best->backend,
                best->kernel, speedup(best, second), second->backend, second->kernel);
@@ -110,13 +162,20 @@ void bench_report_table(const OpCall *call, const Figure *figures, int count) {
 }
 
 void bench_report_peaks(const Peaks *peaks) {
-    printf("measured peak, %d thread%s: %.1f GFLOP/s fp32 (%s); best bandwidth", peaks->threads,
-           peaks->threads == 1 ? "" : "s", peaks->gflops, peaks->vectors);
-    for (int i = 0; i < peaks->level_count; i++) {
-        printf("%s %s %.0f", i > 0 ? "," : "", peaks->levels[i].name,
-               peak_bandwidth(&peaks->levels[i], false, NULL));
+    char text[256];
+    int used =
+        snprintf(text, sizeof text,
+                 "measured peak, %d thread%s: %.1f GFLOP/s fp32 (%s); "
+                 "best bandwidth",
+                 peaks->threads, peaks->threads == 1 ? "" : "s", peaks->gflops, peaks->vectors);
+    for (int i = 0; i < peaks->level_count && used < (int)sizeof text; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s %s %.0f", i > 0 ? "," : "",
+                         peaks->levels[i].name, peak_bandwidth(&peaks->levels[i], false, NULL));
     }
-    printf(" GB/s\n");
+    if (used < (int)sizeof text) {
+        snprintf(text + used, sizeof text - (size_t)used, " GB/s");
+    }
+    wrap_print(stdout, 0, text);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

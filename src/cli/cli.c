@@ -1,5 +1,6 @@
 /* Option tables, help texts and JSON printing for all commands. */
 #include "cli/cli.h"
+#include "cli/wrap.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +12,9 @@
 enum { HELP_COLUMN = 28 };
 
 static void print_help(const char *synopsis, const char *summary, const CliOption *options) {
-    printf("usage: lockstep %s\n\n%s\n\noptions:\n", synopsis, summary);
+    printf("usage: lockstep %s\n\n", synopsis);
+    wrap_print(stdout, 0, summary);
+    printf("\noptions:\n");
     for (const CliOption *option = options; option->name != NULL; option++) {
         int width = printf("  %s%s%s", option->name, option->argument == NULL ? "" : " ",
                            option->argument == NULL ? "" : option->argument);
@@ -19,7 +22,8 @@ static void print_help(const char *synopsis, const char *summary, const CliOptio
             printf("\n");
             width = 0;
         }
-        printf("%*s%s\n", HELP_COLUMN - width, "", option->help);
+        printf("%*s", HELP_COLUMN - width, "");
+        wrap_print(stdout, HELP_COLUMN, option->help);
     }
     printf("  %-*s%s\n", HELP_COLUMN - 2, "--help", "this text");
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/wrap.h"
 #include "data/catalog.h"
 #include "data/dataset.h"
 #include "data/get.h"
@@ -58,7 +59,7 @@ static const char *text_of(const cJSON *row, const char *key) {
 }
 
 void data_print_rows(const cJSON *list) {
-    char memory[32];
+    char memory[32], origin[512];
     const cJSON *row;
     cJSON_ArrayForEach(row, list) {
         const cJSON *shape = cJSON_GetObjectItem(row, "shape");
@@ -68,7 +69,9 @@ void data_print_rows(const cJSON *list) {
                number_of(row, "train"), number_of(row, "test"),
                cJSON_GetArrayItem(shape, 1)->valueint, cJSON_GetArrayItem(shape, 2)->valueint,
                number_of(row, "classes"), bytes_text(memory, sizeof memory, bytes));
-        printf("%-12s %s; %s\n", "", text_of(row, "licence"), text_of(row, "source"));
+        snprintf(origin, sizeof origin, "%s; %s", text_of(row, "licence"), text_of(row, "source"));
+        printf("%-12s ", "");
+        wrap_print(stdout, 13, origin);
         if (cJSON_IsTrue(cJSON_GetObjectItem(row, "here"))) {
             printf("%-12s here: %s\n", "", text_of(row, "folder"));
         } else {

@@ -11,8 +11,7 @@
 static const char synopsis[] = "doctor [--measure] [--json]";
 static const char summary[] =
     "Looks at what Lockstep needs and what it can use, and says the cure for what is wrong. Ends "
-    "with\n"
-    "3 if something is missing that it cannot work without; what is optional never does that.";
+    "with 3 if something is missing that it cannot work without; what is optional never does that.";
 
 DoctorCheck *doctor_add(Doctor *doctor, const char *name, bool needed, const char *found, ...) {
     va_list args;
@@ -40,14 +39,13 @@ static void print_checks(const Doctor *doctor) {
         const DoctorCheck *check = &doctor->checks[i];
         const char *mark = check->ok ? "ok" : check->needed ? "FAIL" : "--";
         printf("%-5s%-*s ", mark, COLUMN - 6, check->name);
-        wrap_print(COLUMN, check->found);
+        wrap_print(stdout, COLUMN, check->found);
         if (!check->ok) {
             printf("%*s", COLUMN, "-> ");
-            wrap_print(COLUMN, check->cure);
+            wrap_print(stdout, COLUMN, check->cure);
         }
     }
-    printf(
-        "ok: fine   --: optional or could be better   FAIL: Lockstep does not work without it\n");
+    printf("ok: fine   --: optional or could be better   FAIL: nothing works without it\n");
 }
 
 static void print_json(const Doctor *doctor, bool healthy) {

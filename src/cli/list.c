@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/data.h"
+#include "cli/wrap.h"
 #include "nn/model.h"
 #include "ops/backend.h"
 #include "ops/spec.h"
@@ -31,7 +32,8 @@ static void print_backends(const cJSON *list) {
         printf("%-9s %s\n", cJSON_GetObjectItem(row, "name")->valuestring,
                cJSON_GetObjectItem(row, "summary")->valuestring);
         if (cJSON_IsString(missing)) {
-            printf("%-9s %s\n", "", missing->valuestring);
+            printf("%-9s ", "");
+            wrap_print(stdout, 10, missing->valuestring);
         }
     }
 }
@@ -69,9 +71,9 @@ static void add_ops(cJSON *list) {
 static void print_ops(const cJSON *list) {
     const cJSON *row, *option;
     cJSON_ArrayForEach(row, list) {
-        printf("%s\n    %s\n    %s\n", cJSON_GetObjectItem(row, "name")->valuestring,
-               cJSON_GetObjectItem(row, "formula")->valuestring,
-               cJSON_GetObjectItem(row, "arguments")->valuestring);
+        printf("%s\n    ", cJSON_GetObjectItem(row, "name")->valuestring);
+        wrap_print(stdout, 4, cJSON_GetObjectItem(row, "formula")->valuestring);
+        printf("    %s\n", cJSON_GetObjectItem(row, "arguments")->valuestring);
         const cJSON *options = cJSON_GetObjectItem(row, "options");
         if (options->child != NULL) {
             printf("    --set");
@@ -114,10 +116,10 @@ static void print_kernels(const cJSON *list) {
             backend = "";
         }
         bool named = strcmp(backend, row_backend) == 0;
-        printf("  %-9s %c %-18s %s\n", named ? "" : row_backend,
+        printf("  %-9s %c %-18s  ", named ? "" : row_backend,
                cJSON_IsTrue(cJSON_GetObjectItem(row, "default")) ? '*' : ' ',
-               cJSON_GetObjectItem(row, "name")->valuestring,
-               cJSON_GetObjectItem(row, "idea")->valuestring);
+               cJSON_GetObjectItem(row, "name")->valuestring);
+        wrap_print(stdout, 34, cJSON_GetObjectItem(row, "idea")->valuestring);
         op = row_op;
         backend = row_backend;
     }

@@ -38,9 +38,11 @@ static Status parse(RaceArguments *a, int argc, char **argv) {
         {0},
     };
     return cli_parse(
-        argc, argv, "race [--model M] [--data D] [--backends A,B,...] [--seconds S | --steps N]",
+        argc, argv,
+        "race [--model M] [--data D] [--backends A,B,...]\n"
+        "                     [--seconds S | --steps N] [options]",
         "Trains the same network on several backends, one step each in turn, shows how "
-        "fast each one is,\nand checks that all of them learn the same.",
+        "fast each one is, and checks that all of them learn the same.",
         options, NULL);
 }
 

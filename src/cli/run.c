@@ -217,8 +217,9 @@ Status cli_run(int argc, char **argv) {
         {"--json", CLI_FLAG, &json, NULL, "one JSON object", 0, 0},
         {0},
     };
-    const char *synopsis = "run OP [--backend B] [--kernel K] --in x=F.npy ... [--set eps=1e-5 "
-                           "...] --out y=F.npy [--check] [--json]";
+    const char *synopsis =
+        "run OP [--backend B] [--kernel K] --in x=F.npy ...\n"
+        "                    [--set eps=1e-5 ...] --out y=F.npy [--check] [--json]";
     TRY(cli_parse(argc, argv, synopsis,
                   "Runs one operation on arrays of your own (.npy). lockstep list ops shows "
                   "arguments and options.",

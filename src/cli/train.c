@@ -4,11 +4,12 @@
 
 #include "cli/train_job.h"
 
-#define SYNOPSIS                                                                                   \
-    "train [--model M] [--data D] [--backend B] [--epochs N | --steps N | --seconds S] [options]"
+static const char synopsis[] =
+    "train [--model M] [--data D] [--backend B]\n"
+    "                      [--epochs N | --steps N | --seconds S] [options]";
 
 static const char summary[] =
-    "Trains a model on one backend. The same seed gives the same weights and the same batches on\n"
+    "Trains a model on one backend. The same seed gives the same weights and the same batches on "
     "every backend. Ctrl-C ends the run after the step in progress: it saves, reports, and exits "
     "0.";
 
@@ -44,7 +45,7 @@ static Status parse(TrainArguments *a, int argc, char **argv) {
         {"--json", CLI_FLAG, &a->json, NULL, "one JSON object at the end", 0, 0},
         {0},
     };
-    return cli_parse(argc, argv, SYNOPSIS, summary, options, NULL);
+    return cli_parse(argc, argv, synopsis, summary, options, NULL);
 }
 
 Status cli_train(int argc, char **argv) {

@@ -6,9 +6,11 @@
 
 #include "base/clock.h"
 #include "cli/train_job.h"
+#include "cli/wrap.h"
+#include "nn/safetensors.h"
 
-enum { MIN_BAR = 6, MAX_BAR = 20, TEXT_COLUMNS = 74 }; /* what stands beside the bar */
-static const uint64_t FRAME_NS = 100000000;            /* ten frames a second */
+enum { LABEL_COLUMNS = 10, MIN_BAR = 6, MAX_BAR = 20, TEXT_COLUMNS = 74 }; /* beside the bar */
+static const uint64_t FRAME_NS = 100000000;                                /* ten frames a second */
 static const uint64_t LINE_NS = 10000000000u; /* elsewhere, a line at least every ten seconds */
 
 /* Progress goes to a terminal or to people's standard output; beside --json to a terminal only. */
@@ -56,6 +58,18 @@ static char *goal_text(char *text, size_t text_bytes, const TrainJob *job) {
     return text;
 }
 
+/* "data      mnist-small: ...": one fact, its later lines under the first. */
+__attribute__((format(printf, 3, 4))) static void show_fact(const TrainJob *job, const char *label,
+                                                            const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(job->out, "%-9s ", label);
+    wrap_print(job->out, LABEL_COLUMNS, text);
+}
+
 void train_show_start(const TrainJob *job) {
     const Dataset *data = &job->data;
     const TrainOptions *options = &job->run->options;
@@ -64,12 +78,12 @@ void train_show_start(const TrainJob *job) {
     if (is_silent(job)) {
         return;
     }
-    fprintf(job->out, "passport  %s\n", passport_line(line, sizeof line, &job->passport));
-    fprintf(job->out, "model     %s: %s weights\n", job->model.name,
-            count_text(count, sizeof count, (double)model_param_count(&job->model)));
-    fprintf(job->out, "data      %s: %d images of %dx%dx%d to train on, %d to test, %d classes\n",
-            data->name, data->train.count, data->channels, data->height, data->width,
-            data->test.count, data->class_count);
+    show_fact(job, "passport", "%s", passport_line(line, sizeof line, &job->passport));
+    show_fact(job, "model", "%s: %s weights", job->model.name,
+              count_text(count, sizeof count, (double)model_param_count(&job->model)));
+    show_fact(job, "data", "%s: %d images of %dx%dx%d to train on, %d to test, %d classes",
+              data->name, data->train.count, data->channels, data->height, data->width,
+              data->test.count, data->class_count);
     if (job->asked.plan) {
         fprintf(job->out, "memory, tensor by tensor\n");
         memory_plan_print(plan, job->out);
@@ -77,13 +91,12 @@ void train_show_start(const TrainJob *job) {
         fprintf(job->out, "memory    %s in %d tensors (--plan shows each)\n",
                 bytes_text(size, sizeof size, plan->total_bytes), plan->entry_count);
     }
-    fprintf(job->out, "backend   %s on %s, fp32\n", job->backend.name, job->backend.device());
-    fprintf(job->out, "training  %s, lr %g, batches of %d, seed %" PRIu64 ", %s\n",
-            options->optimizer, options->settings.lr, options->batch, options->seed,
-            goal_text(goal, sizeof goal, job));
+    show_fact(job, "backend", "%s on %s, fp32", job->backend.name, job->backend.device());
+    show_fact(job, "training", "%s, lr %g, batches of %d, seed %" PRIu64 ", %s", options->optimizer,
+              options->settings.lr, options->batch, options->seed,
+              goal_text(goal, sizeof goal, job));
     if (job->state.step > 0) {
-        fprintf(job->out, "resumed   from %s at step %" PRId64 "\n", job->asked.resume,
-                job->state.step);
+        show_fact(job, "resumed", "from %s at step %" PRId64, job->asked.resume, job->state.step);
     }
     fflush(job->out);
 }
@@ -150,18 +163,18 @@ void train_show_step(TrainJob *job, float loss) {
 }
 
 void train_show_evaluation(TrainJob *job) {
-    char count[32];
+    char count[32], label[32];
     if (is_silent(job)) {
         return;
     }
     job->last_shown_ns = clock_now_ns();
     terminal_clear(&job->terminal);
-    fprintf(job->out,
-            "epoch %" PRId64 ", step %" PRId64 ": loss %.4f, on the test set loss %.4f, accuracy "
-            "%.2f %%; %s images/s, %.2f s\n",
-            job->run->epoch, job->run->step, train_loss(job), job->test.loss,
-            100.0 * job->test.accuracy, count_text(count, sizeof count, train_images_per_s(job)),
-            train_seconds(job));
+    snprintf(label, sizeof label, "epoch %" PRId64, job->run->epoch);
+    show_fact(job, label,
+              "step %" PRId64 ": loss %.4f, on the test set loss %.4f, accuracy %.2f %%; "
+              "%s images/s, %.2f s",
+              job->run->step, train_loss(job), job->test.loss, 100.0 * job->test.accuracy,
+              count_text(count, sizeof count, train_images_per_s(job)), train_seconds(job));
     fflush(job->out);
     if (job->terminal.live) {
         draw(job);
@@ -178,14 +191,18 @@ void train_show_end(TrainJob *job) {
     if (run->step == job->first_step) {
         printf("nothing left to do: step %" PRId64 " is the goal already\n", run->step);
     }
-    printf("%s %" PRId64 " steps in %.2f s of training: accuracy %.2f %%, test loss %.4f; %s "
-           "images/s\n",
-           job->interrupted ? "interrupted after" : "done:", run->step, train_seconds(job),
-           100.0 * job->test.accuracy, job->test.loss,
-           count_text(count, sizeof count, train_images_per_s(job)));
-    if (job->saved_step >= 0) {
-        printf("saved     %s; lockstep train --resume %s goes on from it\n", job->asked.save,
-               job->asked.save);
+    show_fact(job, job->interrupted ? "stopped" : "done",
+              "%" PRId64 " steps in %.2f s of training: accuracy %.2f %%, test loss %.4f; %s "
+              "images/s",
+              run->step, train_seconds(job), 100.0 * job->test.accuracy, job->test.loss,
+              count_text(count, sizeof count, train_images_per_s(job)));
+    if (job->saved_step >= 0 && safetensors_is(job->asked.save)) {
+        show_fact(job, "saved",
+                  "%s, the weights alone; lockstep train --model %s --resume %s begins with them",
+                  job->asked.save, job->model.name, job->asked.save);
+    } else if (job->saved_step >= 0) {
+        show_fact(job, "saved", "%s; lockstep train --resume %s goes on from it", job->asked.save,
+                  job->asked.save);
     }
 }
 

@@ -9,12 +9,19 @@
 
 enum { DEFAULT_SEED = 20260101 };
 
+/* The worst error as a percentage of its bound. The heading comes with the first row. */
 static void print_row(const VerifyRow *row) {
-    printf("%-31s %-9s %-20s %4d cases, worst error %5.1f %% of its bound%s", op_name(row->op),
-           row->backend, row->kernel->name, row->checked, 100.0 * row->headroom,
-           row->failed > 0 ? "" : "\n");
+    static bool begun;
+    if (!begun) {
+        printf("%-30s %-8s %-18s cases  error/bound\n", "operation", "backend", "kernel");
+        begun = true;
+    }
+    printf("%-30s %-8s %-18s %5d  ", op_name(row->op), row->backend, row->kernel->name,
+           row->checked);
     if (row->failed > 0) {
-        printf("  %d FAILED\n", row->failed);
+        printf("%d FAILED\n", row->failed);
+    } else {
+        printf("%.1f %%\n", 100.0 * row->headroom);
     }
     fflush(stdout);
 }
@@ -162,10 +169,11 @@ Status cli_verify(int argc, char **argv) {
         {0},
     };
     TRY(cli_parse(argc, argv,
-                  "verify [--op O] [--backend B] [--kernel K] [--shape MxNxK] [--seed N] [--cases "
-                  "N] [--mutants] [--json]",
+                  "verify [--op O] [--backend B] [--kernel K] [--shape MxNxK]\n"
+                  "                       [--seed N] [--cases N] [--threads N] [--mutants]\n"
+                  "                       [--json]",
                   "Judges every kernel against a double-precision reference, with error bounds "
-                  "derived from\nthe operation and the data. Exit code 1: something is wrong.",
+                  "derived from the operation and the data. Exit code 1: something is wrong.",
                   options, NULL));
     if (op != NULL) {
         OpId id = OP_COUNT;

@@ -1,22 +1,33 @@
 #include "cli/wrap.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "cli/terminal.h"
 
 enum { LINE_COLUMNS = 100 };
 
-void wrap_print(int column, const char *text) {
-    int at = column;
+int wrap_columns(FILE *out) {
+    Terminal terminal = terminal_of(out);
+    return terminal.live && terminal.width <= LINE_COLUMNS ? terminal.width - 1 : LINE_COLUMNS;
+}
+
+void wrap_print(FILE *out, int column, const char *text) {
+    int at = column, limit = wrap_columns(out);
     while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
-        if (at > column && at + 1 + length > LINE_COLUMNS) {
-            printf("\n%*s", column, "");
+        int length = (int)strcspn(text, " \n");
+        if (at > column && at + 1 + length > limit) {
+            fprintf(out, "\n%*s", column, "");
             at = column;
         }
-        printf("%s%.*s", at > column ? " " : "", length, text);
+        fprintf(out, "%s%.*s", at > column ? " " : "", length, text);
         at += length + (at > column);
         text += length;
         text += strspn(text, " ");
+        if (*text == '\n') {
+            fprintf(out, "\n%*s", column, "");
+            at = column;
+            text++;
+        }
     }
-    printf("\n");
+    fprintf(out, "\n");
 }
