@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "state.h"
@@ -15,6 +16,38 @@ struct Allocation {
     Place place;
     bool owned; /* ours to free: not a registered host buffer, not a __device__ variable */
 };
+
+/* Pages of its own for each allocation, which ends (rounded up to 256 bytes) where a page begins
+ * that nobody may touch: a kernel that runs past the end stops there, and never writes into the
+ * host's own data. */
+static size_t page_bytes() {
+    static const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    return bytes;
+}
+
+static size_t round_up(size_t bytes, size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static void *map_memory(size_t bytes) {
+    size_t used = round_up(bytes, 256), pages = round_up(used, page_bytes());
+    char *start = (char *)mmap(nullptr, pages + 2 * page_bytes(), PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) {
+        return nullptr;
+    }
+    if (mprotect(start + page_bytes(), pages, PROT_READ | PROT_WRITE) != 0) {
+        munmap(start, pages + 2 * page_bytes());
+        return nullptr;
+    }
+    return start + page_bytes() + (pages - used);
+}
+
+static void unmap_memory(void *memory, size_t bytes) {
+    size_t used = round_up(bytes, 256), pages = round_up(used, page_bytes());
+    char *start = (char *)memory - (pages - used) - page_bytes();
+    munmap(start, pages + 2 * page_bytes());
+}
 
 /* Reached through a function: __device__ variables may be asked for before main. */
 struct MemoryTable {
@@ -71,7 +104,7 @@ static cudaError_t allocate(void **memory, size_t bytes, Place place) {
         (counts && bytes > device_memory_bytes() - t.device_bytes_used)) {
         return report(cudaErrorMemoryAllocation);
     }
-    void *fresh = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    void *fresh = map_memory(bytes);
     if (fresh == nullptr) {
         return report(cudaErrorMemoryAllocation);
     }
@@ -95,7 +128,7 @@ static cudaError_t release(void *memory, Place place, Place other, bool owned) {
     }
     if (owned) {
         t.device_bytes_used -= found->second.place != Place::PINNED ? found->second.bytes : 0;
-        free(memory);
+        unmap_memory(memory, found->second.bytes);
     }
     t.allocations.erase(found);
     return cudaSuccess;
@@ -106,7 +139,7 @@ void free_all_memory() {
     std::lock_guard<std::mutex> lock(t.mutex);
     for (auto it = t.allocations.begin(); it != t.allocations.end();) {
         if (it->second.owned) {
-            free((void *)it->first);
+            unmap_memory((void *)it->first, it->second.bytes);
             it = t.allocations.erase(it);
         } else {
             ++it;
