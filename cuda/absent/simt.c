@@ -1,5 +1,5 @@
-/* Stands in for the interpreter in builds with a sanitizer: fibers have stacks of their own, of which
- * it knows nothing. */
+/* Stands in for the interpreter in builds with a sanitizer: fibers have stacks of their own, of
+ * which it knows nothing. */
 #include "cuda/backends.h"
 
 const Backend backend_simt = {
