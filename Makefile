@@ -224,11 +224,12 @@ $(BUILD)/simt/%.o: $(BUILD)/simt/%.cpp $(BUILD)/simt/command
 	$(Q)$(SIMT_COMPILE) -DLOCKSTEP_SIMT -iquote $(dir $*) -Isrc -I. -isystem cuda/simt/include \
 	  -include cuda_runtime.h -c -o $@ $<
 
-# Backend simt in one object that shows nothing but its name: the kernels of backend cuda, which may
+# Backend simt in one object that shows nothing but its name, not even as a template that the linker
+# might take from elsewhere (groups are dissolved): the kernels of backend cuda, which may
 # stand beside it, are called the same.
 SIMT_KERNELS := $(KERNELS:%.cu=$(BUILD)/simt/%.o)
 $(BUILD)/simt/backend.o: $(SIMT_KERNELS) $(SIMT_OBJECTS)
-	$(Q)ld -r -o $@ $^
+	$(Q)ld -r --force-group-allocation -o $@ $^
 	$(Q)objcopy --keep-global-symbol=backend_simt $@
 
 $(SIMT_TESTS): %: %.o $(SIMT_LIBRARY)
