@@ -61,7 +61,7 @@ static inline void fill_arg(TestCall *t, int arg, uint64_t seed) {
 static inline void test_call_begin(TestCall *t, const Backend *be, OpId op, const size_t *dim,
                                    uint64_t seed) {
     call_init(&t->call, op);
-    for (int i = 0; t->call.spec->dims[i] != NULL; i++) {
+    for (int i = 0; i < SPEC_MAX_DIMS && t->call.spec->dims[i] != NULL; i++) {
         t->call.dim[i] = dim[i];
     }
     for (int i = 0; t->call.spec->args[i].name != NULL; i++) {

@@ -21,13 +21,13 @@ Status threads_plan(ThreadPlan *plan, int asked);
  * cgroup_file (tests pass their own folders). 0 when there is no limit. */
 double threads_cgroup_quota(const char *root, const char *cgroup_file);
 
-/* Makes waiting threads of OpenMP sleep after some 20 microseconds, where libgomp's default is to spin
- * for milliseconds. Between the operations of a training step the wait is shorter than that; and
- * where other programs want the processors, a spinning thread holds up the very one it waits for
- * (measured beside 8 busy processes on 2 processors: 20 to 30 times fewer images a second).
+/* Makes waiting threads of OpenMP sleep after some 20 microseconds, where libgomp's default is to
+ * spin for milliseconds. Between the operations of a training step the wait is shorter than that;
+ * and where other programs want the processors, a spinning thread holds up the very one it waits
+ * for (measured beside 8 busy processes on 2 processors: 20 to 30 times fewer images a second).
  * OpenMP reads this from the environment before main, so the program starts itself once more; call
- * this first in main. Leaves a choice of the user's own (OMP_WAIT_POLICY, GOMP_SPINCOUNT) alone, and
- * the environment as it was. */
+ * this first in main. Leaves a choice of the user's own (OMP_WAIT_POLICY, GOMP_SPINCOUNT) alone,
+ * and the environment as it was. */
 void threads_limit_spinning(char **argv);
 
 #endif

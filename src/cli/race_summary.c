@@ -40,7 +40,8 @@ static void print_choices(Frame *frame, const RaceReport *report) {
     fact(frame, "kernels", used > 0 ? text : "the default of each operation");
     for (int b = 0; b < backend_count(); b++) {
         if (backend_missing(backend_at(b)) != NULL) {
-            snprintf(text, sizeof text, "%s: %s", backend_at(b)->name, backend_missing(backend_at(b)));
+            snprintf(text, sizeof text, "%s: %s", backend_at(b)->name,
+                     backend_missing(backend_at(b)));
             fact(frame, "absent", text);
         }
     }
